@@ -1,0 +1,40 @@
+# make demo | make test | make check; everything lives in .venv
+PYTHON ?= python3
+PIP = .venv/bin/python -m pip --disable-pip-version-check
+SOURCES = pyproject.toml constraints.txt README.md $(shell find src -type f -not -name '*.pyc' -not -name '*.nbi' -not -name '*.nbc')
+
+.PHONY: demo test check benchmarks clean
+
+demo: .venv/installed
+	@echo '--- gelato demo'
+	.venv/bin/gelato demo
+
+test: .venv/installed-test
+	@echo '--- pytest'
+	.venv/bin/python -m pytest -q
+
+check: .venv/installed-check
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+benchmarks: .venv/installed-benchmarks
+	.venv/bin/python benchmarks/run.py
+
+.venv/bin/python:
+	@echo '--- making .venv with' "$$($(PYTHON) --version)"
+	$(PYTHON) -m venv .venv
+
+# The package itself is installed (not linked), so that tests see what users get.
+.venv/installed: .venv/bin/python $(SOURCES)
+	@echo '--- installing gelato into .venv'
+	$(PIP) install -q -c constraints.txt .
+	@touch $@
+
+.venv/installed-%: .venv/bin/python $(SOURCES)
+	@echo '--- installing gelato[$*] into .venv (the first time takes a minute or two)'
+	$(PIP) install -q -c constraints.txt '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf .venv build dist

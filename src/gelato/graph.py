@@ -1,0 +1,282 @@
+"""The Graph: a frozen sparse graph with attributes and node names, checked once, here."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+
+from gelato.errors import InputError
+
+Pairs = NDArray[np.int64]
+"""``(p, 2)`` node pairs; ``u < v`` when the graph is undirected."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What ``Graph.from_edges`` left out: self-loops, and links given more than once."""
+
+    loops: int = 0
+    repeats: int = 0
+
+    def __str__(self) -> str:
+        return f"dropped {self.loops:,} self-loops and {self.repeats:,} repeated links"
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A graph without self-loops or repeated links.
+
+    Attributes:
+        adjacency: ``(n, n)`` float64, weights finite and positive, zero diagonal; symmetric unless ``directed``.
+        attributes: ``(n, f)`` finite, sparse or dense, or ``None``.
+        names: ``(n,)`` what the source called the nodes (any hashable), or ``None``.
+        attribute_names: ``(f,)`` what the source called the attributes, or ``None``.
+        labels: ``(n,)`` class of each node, or ``None``.
+        times: ``(m,)`` when each link of ``edges`` appeared, or ``None``.
+        directed: whether ``(u, v)`` and ``(v, u)`` are different links.
+        dropped: loops and repeats left out when the graph was built.
+    """
+
+    adjacency: csr_array
+    attributes: NDArray[Any] | csr_array | None = None
+    names: NDArray[Any] | None = None
+    attribute_names: NDArray[Any] | None = None
+    labels: NDArray[Any] | None = None
+    times: NDArray[np.float64] | None = None
+    directed: bool = False
+    dropped: Dropped = Dropped()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "adjacency", _checked_adjacency(self.adjacency, self.directed))
+        object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.n))
+        columns = {
+            "names": (self.n, "nodes"),
+            "labels": (self.n, "nodes"),
+            "attribute_names": (self.f, "attributes"),
+            "times": (self.m, "links"),
+        }
+        for field, (length, of) in columns.items():
+            column = getattr(self, field)
+            if column is not None:
+                _check_length(column, field, length, of)
+                object.__setattr__(self, field, _frozen(column.copy()))
+        if self.times is not None and not np.isfinite(self.times).all():
+            raise InputError(f"time of link {_first(~np.isfinite(self.times))} is not finite; give every link a time")
+        if self.names is not None:
+            _check_unique(self.names)
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: ArrayLike,
+        nodes: int | None = None,
+        *,
+        weights: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        directed: bool = False,
+        **fields: Any,
+    ) -> Self:
+        """Build a graph from ``(e, 2)`` links in any order; loops and repeats are dropped and counted.
+
+        Of a repeated link the earliest is kept (by time, else by position). ``fields`` are the other
+        attributes of ``Graph``.
+
+        Args:
+            edges: ``(e, 2)`` node indices.
+            nodes: number of nodes; by default one more than the largest index.
+            weights: ``(e,)`` positive weights; all 1 by default.
+            times: ``(e,)`` when each link appeared.
+            directed: whether the order of a pair matters.
+        """
+        given = np.asarray(edges)
+        if given.ndim != 2 or given.shape[1] != 2:
+            raise InputError(f"edges must have shape (e, 2), got {given.shape}")
+        if given.size and not np.issubdtype(given.dtype, np.integer):
+            raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
+        pairs = given.astype(np.int64)
+        n = int(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
+        if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
+            bad = pairs[(pairs < 0).any(axis=1) | (pairs >= n).any(axis=1)][0]
+            raise InputError(f"link ({bad[0]}, {bad[1]}) names a node outside 0..{n - 1}")
+        weight = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
+        time = None if times is None else np.asarray(times, dtype=np.float64)
+        _check_length(weight, "weights", len(pairs), "links given")
+        if time is not None:
+            _check_length(time, "times", len(pairs), "links given")
+        bad_weight = ~(np.isfinite(weight) & (weight > 0))
+        if bad_weight.any():
+            i = _first(bad_weight)
+            raise InputError(
+                f"link {i} ({pairs[i, 0]}, {pairs[i, 1]}) has weight {weight[i]}; weights must be positive and finite"
+            )
+        proper = pairs[:, 0] != pairs[:, 1]
+        loops = int(len(pairs) - proper.sum())
+        kept = np.flatnonzero(proper)
+        if time is not None:
+            kept = kept[np.argsort(time[kept], kind="stable")]
+        key = pair_keys(pairs[kept] if directed else np.sort(pairs[kept], axis=1), n)
+        _, first = np.unique(key, return_index=True)
+        repeats = len(kept) - len(first)
+        kept = kept[first]  # in the order of (u, v), as ``edges`` lists them
+        u, v = (pairs[kept] if directed else np.sort(pairs[kept], axis=1)).T
+        w = weight[kept]
+        if not directed:
+            u, v, w = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([w, w])
+        return cls(
+            csr_array((w, (u, v)), shape=(n, n)),
+            times=None if time is None else time[kept],
+            directed=directed,
+            dropped=Dropped(loops, repeats),
+            **fields,
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def m(self) -> int:
+        """Number of links; both directions of an undirected link count once."""
+        return int(self.adjacency.nnz) // (1 if self.directed else 2)
+
+    @property
+    def f(self) -> int:
+        """Number of attributes, 0 without any."""
+        return 0 if self.attributes is None else int(self.attributes.shape[1])
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether any weight differs from 1."""
+        return bool((self.adjacency.data != 1).any())
+
+    @cached_property
+    def edges(self) -> Pairs:
+        """``(m, 2)`` the links in the order of ``(u, v)``, with ``u < v`` when undirected."""
+        u = np.repeat(np.arange(self.n), np.diff(self.adjacency.indptr))
+        pairs = np.column_stack([u, self.adjacency.indices.astype(np.int64)])
+        return _frozen(pairs if self.directed else pairs[pairs[:, 0] < pairs[:, 1]])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the links, weights and direction: what a split or a partition depends on."""
+        digest = hashlib.sha256(f"gelato graph {self.n} {self.directed}".encode())
+        for part, dtype in (("indptr", "<i8"), ("indices", "<i8"), ("data", "<f8")):
+            digest.update(getattr(self.adjacency, part).astype(dtype).tobytes())
+        return digest.hexdigest()
+
+    def without(self, pairs: ArrayLike) -> Self:
+        """The same graph with these ``(p, 2)`` links removed, in both directions when undirected."""
+        gone = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        gone = gone if self.directed else np.sort(gone, axis=1)
+        key, gone_key = pair_keys(self.edges, self.n), pair_keys(gone, self.n)
+        unknown = ~np.isin(gone_key, key)
+        if unknown.any():
+            u, v = gone[_first(unknown)]
+            raise InputError(f"cannot remove ({self.name_of(u)}, {self.name_of(v)}): it is not a link of the graph")
+        keep = ~np.isin(key, gone_key)
+        kept = self.edges[keep]
+        rest = type(self).from_edges(
+            kept, self.n, weights=self.adjacency[kept[:, 0], kept[:, 1]], directed=self.directed
+        )
+        return replace(
+            self, adjacency=rest.adjacency, times=None if self.times is None else self.times[keep], dropped=Dropped()
+        )
+
+    def name_of(self, node: int | np.integer[Any]) -> Any:
+        """What the source called this node, or its index."""
+        return int(node) if self.names is None else self.names[node]
+
+    def index_of(self, names: Sequence[Any]) -> NDArray[np.int64]:
+        """``(len(names),)`` the indices of nodes given by name (by index when the graph has no names)."""
+        known = {name: i for i, name in enumerate(range(self.n) if self.names is None else self.names.tolist())}
+        for name in names:
+            if name not in known:
+                raise InputError(f"unknown node {name!r}; the graph has {self.n:,} nodes such as {self.name_of(0)!r}")
+        return np.array([known[name] for name in names], dtype=np.int64)
+
+    def __repr__(self) -> str:
+        kind = ("weighted " if self.weighted else "") + ("directed " if self.directed else "")
+        return f"Graph({kind}{self.n:,} nodes, {self.m:,} links, {self.f:,} attributes)"
+
+
+def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:
+    """``(p,)`` one integer for each ordered pair: ``u * n + v``."""
+    return np.asarray(pairs[:, 0] * np.int64(n) + pairs[:, 1], dtype=np.int64)
+
+
+def _checked_adjacency(given: Any, directed: bool) -> csr_array:
+    if not issparse(given) or given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise InputError(f"adjacency must be a square sparse matrix, got {type(given).__name__} {np.shape(given)}")
+    adjacency = csr_array(given, dtype=np.float64, copy=True)
+    adjacency.sum_duplicates()
+    n = adjacency.shape[0]
+    if n < 2:
+        raise InputError(f"a graph needs at least two nodes, got {n}")
+    if adjacency.nnz == 0:
+        raise InputError(f"the graph of {n:,} nodes has no links; give at least one")
+    row = np.repeat(np.arange(n), np.diff(adjacency.indptr))
+    bad = ~(np.isfinite(adjacency.data) & (adjacency.data > 0))
+    if bad.any():
+        i = _first(bad)
+        raise InputError(
+            f"link ({row[i]}, {adjacency.indices[i]}) has weight {adjacency.data[i]}; weights must be positive and finite"
+        )
+    loops = row == adjacency.indices
+    if loops.any():
+        raise InputError(f"node {row[_first(loops)]} has a self-loop; Graph.from_edges drops them")
+    if not directed and (adjacency != adjacency.T).nnz:
+        raise InputError("adjacency is not symmetric; say directed=True, or build it with Graph.from_edges")
+    for part in (adjacency.data, adjacency.indices, adjacency.indptr):
+        part.flags.writeable = False
+    return adjacency
+
+
+def _checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
+    if given is None:
+        return None
+    attributes: Any = csr_array(given, copy=True) if issparse(given) else np.array(given)
+    if attributes.ndim != 2 or attributes.shape[0] != n:
+        raise InputError(f"attributes must have shape ({n}, f), one row a node, got {attributes.shape}")
+    if attributes.dtype not in (np.float32, np.float64):
+        attributes = attributes.astype(np.float64)
+    if issparse(attributes):
+        attributes.sum_duplicates()
+    values = attributes.data if issparse(attributes) else attributes
+    if not np.isfinite(values).all():
+        i = _first(~np.isfinite(values.ravel()))
+        if issparse(attributes):
+            row, column = np.searchsorted(attributes.indptr, i, side="right") - 1, attributes.indices[i]
+        else:
+            row, column = divmod(i, attributes.shape[1])
+        raise InputError(f"attribute {column} of node {row} is not a finite number; fill or drop missing values")
+    for part in (values,) if not issparse(attributes) else (values, attributes.indices, attributes.indptr):
+        part.flags.writeable = False
+    return attributes  # type: ignore[no-any-return]
+
+
+def _check_length(column: NDArray[Any], name: str, length: int, of: str) -> None:
+    if column.ndim != 1 or len(column) != length:
+        raise InputError(f"{name} must have one entry for each of the {length:,} {of}, got shape {column.shape}")
+
+
+def _check_unique(names: NDArray[Any]) -> None:
+    seen: dict[Any, int] = {}
+    for i, name in enumerate(names.tolist()):
+        if name in seen:
+            raise InputError(f"nodes {seen[name]} and {i} have the same name {name!r}; names must be unique")
+        seen[name] = i
+
+
+def _first(mask: NDArray[np.bool_]) -> int:
+    return int(np.flatnonzero(mask)[0])
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array

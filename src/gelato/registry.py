@@ -1,0 +1,29 @@
+"""An explicit table of parts of one kind, with a helpful error for an unknown name."""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from gelato.errors import InputError
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T]):
+    """A read-only mapping from names to parts; the command line and the contract tests iterate it."""
+
+    def __init__(self, kind: str, parts: Mapping[str, T]) -> None:
+        self.kind = kind
+        self._parts = dict(parts)
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._parts[name]
+        except KeyError:
+            known = ", ".join(sorted(self._parts))
+            raise InputError(f"unknown {self.kind} {name!r}; known: {known}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
