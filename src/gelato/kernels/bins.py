@@ -1,0 +1,124 @@
+"""Sorted levels with a tolerance, and the fast search for the bin of a score.
+
+Positives whose scores agree within rounding share a level ``[low_i, high_i]``. The bounds ``low_0 <= high_0 < low_1
+<= ...`` cut the line into ``2 L + 1`` bins: bin ``2 i + 1`` is tied with level ``i``, bin ``2 i`` lies below it. The
+tolerance is what makes ties exact: equal scores that were added up in different orders differ in the last bits.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+TOLERANCE = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-6}
+"""Scores are tied when they differ by less than this share of their magnitude (docs/decisions.md, 3)."""
+
+_MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
+
+
+class Bins(NamedTuple):
+    """The ``2 L`` bounds, and a table from the leading bits of a score to the bounds that share them.
+
+    ``table[t] .. table[t + 1]`` are the bounds in cell ``t``; cells count down through the negative scores and up
+    through the positive ones, and each side has its own first key, shift and number of cells.
+    """
+
+    bounds: NDArray[np.float64]
+    table: NDArray[np.int32]
+    negative_key: int
+    negative_shift: int
+    negative_cells: int
+    positive_key: int
+    positive_shift: int
+    positive_cells: int
+
+
+class Levels(NamedTuple):
+    """Distinct levels of some scores: ``bins`` to sort other scores among them, ``level`` of each score."""
+
+    bins: Bins
+    level: NDArray[np.int64]
+    score: NDArray[np.float64]
+
+
+def levels(score: NDArray[np.float64], magnitude: NDArray[np.float64], tolerance: float) -> Levels:
+    """Group ``(p,)`` scores that agree within ``tolerance * magnitude``.
+
+    ``magnitude`` is the size of the terms a score is the sum or difference of: near zero it is larger than the score.
+    The returned ``score`` is the largest of its level, so that equality of scores means "tied".
+    """
+    order = np.argsort(score, kind="stable")
+    low = (score - tolerance * magnitude)[order]
+    high = (score + tolerance * magnitude)[order]
+    reach = np.maximum.accumulate(high)
+    opens = np.ones(len(order), dtype=bool)
+    opens[1:] = low[1:] > reach[:-1]
+    level = np.empty(len(order), dtype=np.int64)
+    level[order] = np.cumsum(opens) - 1
+    first = np.flatnonzero(opens)
+    last = np.append(first[1:], len(order)) - 1
+    bounds = np.empty(2 * len(first))
+    bounds[0::2] = np.minimum.reduceat(low, first)
+    bounds[1::2] = np.nextafter(reach[last], np.inf)
+    return Levels(bins_of(bounds), level, score[order][last][level])
+
+
+def bins_of(bounds: NDArray[np.float64]) -> Bins:
+    """Index sorted ``bounds`` by their leading bits."""
+    cells = int(np.clip(8 * len(bounds), 1 << 10, 1 << 16))
+    negative = _side(-bounds[bounds < 0], cells)
+    positive = _side(bounds[bounds > 0], cells)
+    empty = Bins(bounds, np.zeros(0, np.int32), *negative, *positive)
+    table = np.searchsorted(_cells(bounds, empty), np.arange(negative[2] + positive[2] + 1)).astype(np.int32)
+    return empty._replace(table=table)
+
+
+def _side(magnitudes: NDArray[np.float64], cells: int) -> tuple[int, int, int]:
+    """First key, shift and number of cells that spread these magnitudes over at most ``cells`` cells."""
+    normal = magnitudes[magnitudes > 1e-290]  # nextafter(0) would stretch the range to nothing
+    if len(normal) == 0:
+        return 0, 62, 1
+    keys = normal.view(np.int64)
+    key, span = int(keys.min()), int(keys.max() - keys.min())
+    shift = max(0, span.bit_length() - (cells.bit_length() - 1))
+    return key, shift, (span >> shift) + 1
+
+
+@njit(nogil=True, cache=True, inline="always")
+def cell_of(score, bins):  # type: ignore[no-untyped-def]
+    """The table cell of a score; never decreases with the score."""
+    bits = np.float64(score).view(np.int64)
+    if bits >= 0:
+        t = (bits - bins.positive_key) >> bins.positive_shift
+        return bins.negative_cells + min(max(t, 0), bins.positive_cells - 1)
+    t = ((bits & _MAGNITUDE) - bins.negative_key) >> bins.negative_shift
+    return bins.negative_cells - 1 - min(max(t, 0), bins.negative_cells - 1)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def bin_of(score, bins):  # type: ignore[no-untyped-def]
+    """How many bounds are at most ``score``."""
+    t = cell_of(score, bins)
+    low = bins.table[t]
+    high = bins.table[t + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if bins.bounds[middle] <= score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(nogil=True, cache=True)
+def _cells(bounds, bins):  # type: ignore[no-untyped-def]
+    cell = np.empty(len(bounds), np.int64)
+    for i in range(len(bounds)):
+        cell[i] = cell_of(bounds[i], bins)
+    return cell
+
+
+def counts_of(scores: NDArray[Any], bins: Bins) -> NDArray[np.int64]:
+    """``(2 L + 1,)`` how many of some scores fall into each bin."""
+    return np.bincount(np.searchsorted(bins.bounds, scores, side="right"), minlength=len(bins.bounds) + 1)

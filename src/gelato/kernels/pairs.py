@@ -1,0 +1,61 @@
+"""Scores of listed pairs: walk ``t - 1`` steps from ``u``, then meet the last step at ``v``."""
+
+import numpy as np
+from numba import njit
+
+from gelato.kernels.walk import advance, entry, weigh
+
+
+@njit(nogil=True, cache=True)
+def reached_pairs(sources, targets, walk, back_indptr, back_indices, back_data, space, out):  # type: ignore[no-untyped-def]
+    """``W_uv`` of ``(p,)`` pairs sorted by ``u`` into ``out``; ``back_*`` is the transpose of ``inner``.
+
+    Costs one walk of ``t - 1`` steps for each distinct ``u`` and the degree of each ``v``. The terms are added in the
+    order of ``v``'s neighbours: equal to the row kernels up to rounding, which the tolerance of the levels absorbs.
+    """
+    before_last, listed_nodes = space.reached, space.touched  # where walks of every length stand before their last step
+    previous = -1
+    listed = 0
+    for k in range(len(sources)):
+        u = sources[k]
+        if u != previous:
+            for i in range(listed):
+                before_last[listed_nodes[i]] = 0
+            listed = _stand(u, walk, space)
+            previous = u
+        v = targets[k]
+        value = np.float64(0)
+        for j in range(back_indptr[v], back_indptr[v + 1]):
+            value += before_last[back_indices[j]] * entry(back_data, j)
+        out[k] = value
+    for i in range(listed):
+        before_last[listed_nodes[i]] = 0
+
+
+@njit(nogil=True, cache=True)
+def _stand(u, walk, space):  # type: ignore[no-untyped-def]
+    """Leave in ``space.reached`` where the walks from ``u`` stand before their last step; returns how many nodes."""
+    here, here_nodes = space.here, space.here_nodes
+    there, there_nodes = space.there, space.there_nodes
+    reached, touched = space.reached, space.touched
+    here[u] = 1
+    here_nodes[0] = u
+    count = 1
+    listed = 0
+    for step in range(walk.steps):
+        last = step == walk.steps - 1
+        if walk.every_length or last:
+            for i in range(count):
+                b = here_nodes[i]
+                if reached[b] == 0:
+                    touched[listed] = b
+                    listed += 1
+                reached[b] += here[b]
+        if not last:
+            count = advance(walk, step, here, here_nodes, count, there, there_nodes)
+            here, there = there, here
+            here_nodes, there_nodes = there_nodes, here_nodes
+            count = weigh(here, here_nodes, count, walk.weight)
+    for i in range(count):
+        here[here_nodes[i]] = 0
+    return listed

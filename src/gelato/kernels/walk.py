@@ -1,0 +1,189 @@
+"""Walks of a fixed number of steps from one row, into a range of columns.
+
+With ``M_1 = first`` and ``M_2 = ... = M_t = inner`` the walk from ``u`` reaches
+
+    ``W_uv = sum over a, b, ... of  first[u, a] w_a inner[a, b] w_b ... inner[., v]``
+
+CN, AA, RA (``t = 2``), autocovariance (``w = 1/d``), truncated Katz (all lengths up to ``t``) and the cosine of
+sparse attributes (``first = X``, ``inner = X^T``) are all of this form. Every product of weights must be positive:
+a zero in the accumulator means "never reached".
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.integer[Any]]
+
+
+class Walk(NamedTuple):
+    """The arrays of a walk; ``*_data`` is ``None`` when all weights are 1, which saves reading them."""
+
+    first_indptr: Ints
+    first_indices: Ints
+    first_data: Floats | None
+    inner_indptr: Ints
+    inner_indices: Ints
+    inner_data: Floats | None
+    weight: Floats
+    steps: int
+    every_length: bool
+
+
+class Space(NamedTuple):
+    """Working memory of one thread: ``O(n)``; the accumulators are all zero between rows.
+
+    ``start`` and ``end`` delimit, in each row of ``inner``, the columns of the target range. They only move forward,
+    so a thread must visit rows whose ranges ``[low, high)`` never move backward.
+    """
+
+    here: Floats
+    here_nodes: Ints
+    there: Floats
+    there_nodes: Ints
+    reached: Floats
+    touched: Ints
+    start: Ints
+    end: Ints
+
+
+def walk_of(
+    first: csr_array, inner: csr_array, weight: Floats, steps: int, every_length: bool, dtype: np.dtype[Any]
+) -> Walk:
+    """Pack the matrices of a walk for the kernels, with weights in ``dtype``."""
+    return Walk(*_arrays(first, dtype), *_arrays(inner, dtype), weight.astype(dtype), steps, every_length)
+
+
+def _arrays(matrix: csr_array, dtype: np.dtype[Any]) -> tuple[Ints, Ints, Floats | None]:
+    unit = bool((matrix.data == 1).all())
+    data = None if unit else np.ascontiguousarray(matrix.data, dtype=dtype)
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), data
+
+
+def space_of(walk: Walk, columns: int) -> Space:
+    """Fresh working memory for one thread; ``columns`` is the number of nodes scored."""
+    size = max(columns, len(walk.inner_indptr) - 1, len(walk.first_indptr) - 1)
+    dtype = walk.weight.dtype
+    floats = [np.zeros(size, dtype) for _ in range(3)]
+    ints = [np.zeros(size, np.int32) for _ in range(3)]
+    begin = walk.inner_indptr[:-1]
+    return Space(floats[0], ints[0], floats[1], ints[1], floats[2], ints[2], begin.copy(), begin.copy())
+
+
+def entry(data, j):  # type: ignore[no-untyped-def]
+    """Weight ``j`` of a matrix, 1 when the matrix has none; resolved when compiling."""
+
+
+@overload(entry, inline="always")
+def _entry_when_compiled(data, j):  # type: ignore[no-untyped-def]
+    if isinstance(data, types.NoneType):
+        return lambda data, j: 1.0
+    return lambda data, j: data[j]
+
+
+@njit(nogil=True, cache=True)
+def _hop(indptr, indices, data, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
+    reached = 0
+    for i in range(count):
+        a = here_nodes[i]
+        x = here[a]
+        here[a] = 0
+        for j in range(indptr[a], indptr[a + 1]):
+            b = indices[j]
+            if there[b] == 0:
+                there_nodes[reached] = b
+                reached += 1
+            there[b] += x * entry(data, j)
+    return reached
+
+
+@njit(nogil=True, cache=True)
+def advance(walk, step, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
+    """One step: ``there = here @ matrix``; empties ``here`` and returns how many nodes were reached."""
+    if step == 0:
+        return _hop(
+            walk.first_indptr, walk.first_indices, walk.first_data, here, here_nodes, count, there, there_nodes
+        )
+    return _hop(walk.inner_indptr, walk.inner_indices, walk.inner_data, here, here_nodes, count, there, there_nodes)
+
+
+@njit(nogil=True, cache=True)
+def weigh(values, nodes, count, weight):  # type: ignore[no-untyped-def]
+    """Multiply each value by its node's weight and drop what becomes zero; returns how many are left."""
+    kept = 0
+    for i in range(count):
+        b = nodes[i]
+        values[b] *= weight[b]
+        if values[b] != 0:
+            nodes[kept] = b
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
+    """Walk from ``u`` and leave ``W_uv`` for ``low <= v < high`` in ``space.reached``.
+
+    Returns the number of columns listed in ``space.touched``, or -1 when the row is dense enough that its reader
+    should scan the whole range instead (then nothing is listed). The reader must zero what it reads.
+    """
+    here, here_nodes = space.here, space.here_nodes
+    there, there_nodes = space.there, space.there_nodes
+    reached, touched = space.reached, space.touched
+    here[u] = 1
+    here_nodes[0] = u
+    count = 1
+    listed = 0
+    for step in range(walk.steps - 1):
+        count = advance(walk, step, here, here_nodes, count, there, there_nodes)
+        here, there = there, here
+        here_nodes, there_nodes = there_nodes, here_nodes
+        if walk.every_length:
+            for i in range(count):
+                b = here_nodes[i]
+                if low <= b < high:
+                    if reached[b] == 0:
+                        touched[listed] = b
+                        listed += 1
+                    reached[b] += here[b]
+        count = weigh(here, here_nodes, count, walk.weight)
+
+    indices, start, end = walk.inner_indices, space.start, space.end
+    work = 0
+    for i in range(count):
+        b = here_nodes[i]
+        last = walk.inner_indptr[b + 1]
+        j = start[b]
+        while j < last and indices[j] < low:
+            j += 1
+        start[b] = j
+        j = max(j, end[b])
+        while j < last and indices[j] < high:
+            j += 1
+        end[b] = j
+        work += j - start[b]
+
+    if 4 * work >= high - low:
+        for i in range(count):
+            b = here_nodes[i]
+            x = here[b]
+            here[b] = 0
+            for j in range(start[b], end[b]):
+                reached[indices[j]] += x * entry(walk.inner_data, j)
+        return -1
+    for i in range(count):
+        b = here_nodes[i]
+        x = here[b]
+        here[b] = 0
+        for j in range(start[b], end[b]):
+            v = indices[j]
+            if reached[v] == 0:
+                touched[listed] = v
+                listed += 1
+            reached[v] += x * entry(walk.inner_data, j)
+    return listed

@@ -1,0 +1,49 @@
+"""Ranks: where each positive stands among all negatives, as integer counts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """What every ranking metric needs, and nothing of size ``n^2``.
+
+    Attributes:
+        score: ``(p,)`` scores of the positives; equal exactly when they are tied.
+        above: ``(p,)`` number of negatives with a higher score.
+        tied: ``(p,)`` number of negatives with the same score.
+        negatives: number of negatives in all.
+    """
+
+    score: NDArray[np.float64]
+    above: NDArray[np.int64]
+    tied: NDArray[np.int64]
+    negatives: int
+
+    @property
+    def positives(self) -> int:
+        """Number of positives."""
+        return len(self.score)
+
+    def __add__(self, other: "Ranks") -> "Ranks":
+        """Ranks of the same positives against both sets of negatives together."""
+        if not np.array_equal(self.score, other.score):
+            raise InputError("ranks add up only for the same positives with the same scores")
+        return Ranks(self.score, self.above + other.above, self.tied + other.tied, self.negatives + other.negatives)
+
+
+def ranks_from_counts(level: NDArray[np.int64], score: NDArray[np.float64], counts: NDArray[np.int64]) -> Ranks:
+    """Ranks from the number of negatives in each bin.
+
+    Args:
+        level: ``(p,)`` level of each positive.
+        score: ``(p,)`` its score.
+        counts: ``(2 L + 1,)`` negatives by bin: bin ``2 i + 1`` is tied with level ``i``, bin ``2 i`` lies below it.
+    """
+    at_or_above = np.cumsum(counts[::-1])[::-1]
+    above = np.append(at_or_above[2::2], 0)[: len(counts) // 2] if len(counts) > 1 else at_or_above[:0]
+    return Ranks(score, above[level], counts[1::2][level], int(counts.sum()))

@@ -1,0 +1,89 @@
+"""Regimes: which non-links count in testing.
+
+Unbiased: every pair that is not a link. Partitioned: those inside one part. Biased: a few sampled ones for each
+positive, which flatters every predictor and is kept here to show by how much.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.errors import InputError
+from gelato.graph import Pairs, pair_keys
+from gelato.splits import Split
+
+Phase = Literal["valid", "test"]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The pairs of one test: positives, and negatives given by what is left out rather than listed.
+
+    Attributes:
+        n: number of nodes.
+        directed: whether pairs are ordered.
+        positives: ``(p, 2)`` hidden links to be found.
+        excluded: ``(e, 2)`` pairs that are no negatives: known links, and the positives.
+        labels: ``(n,)`` part of each node; only pairs inside a part count. ``None``: all pairs.
+        sampled: ``(q, 2)`` the only negatives, when they were sampled. ``None``: all that are not excluded.
+    """
+
+    n: int
+    directed: bool
+    positives: Pairs
+    excluded: Pairs
+    labels: NDArray[np.int64] | None = None
+    sampled: Pairs | None = None
+
+    @property
+    def negatives(self) -> int:
+        """Number of negatives."""
+        if self.sampled is not None:
+            return len(self.sampled)
+        sizes = np.array([self.n]) if self.labels is None else np.bincount(self.labels)
+        pairs = int((sizes * (sizes - 1)).sum())
+        return (pairs if self.directed else pairs // 2) - len(self.excluded)
+
+
+def unbiased(split: Split, phase: Phase = "test") -> Candidates:
+    """Every non-link. In validation the test links count as non-links too, as nothing may tell them apart."""
+    graph = split.graph
+    if phase == "test":
+        return Candidates(graph.n, graph.directed, split.test, graph.edges)
+    known = np.concatenate([split.train.edges, split.valid])
+    return Candidates(graph.n, graph.directed, split.valid, known)
+
+
+def partitioned(split: Split, labels: NDArray[np.int64], phase: Phase = "test") -> Candidates:
+    """Positives and non-links inside one part; ``labels`` must come from the training graph."""
+    every = unbiased(split, phase)
+    positives = _inside(every.positives, labels)
+    if len(positives) == 0:
+        raise InputError(f"no {phase} link lies inside one of the {labels.max() + 1} parts; ask for fewer parts")
+    return Candidates(every.n, every.directed, positives, _inside(every.excluded, labels), labels=labels)
+
+
+def biased(split: Split, ratio: int = 1, seed: int = 0, phase: Phase = "test") -> Candidates:
+    """``ratio`` non-links for each positive, drawn uniformly without repetition."""
+    if ratio < 1:
+        raise InputError(f"the ratio of sampled negatives to positives must be at least 1, got {ratio}")
+    every = unbiased(split, phase)
+    wanted = ratio * len(every.positives)
+    if wanted > every.negatives:
+        raise InputError(f"{wanted:,} negatives are more than the {every.negatives:,} non-links; lower the ratio")
+    n, random = every.n, np.random.default_rng(seed)
+    taken = np.unique(pair_keys(every.excluded, n))
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < wanted:
+        pairs = random.integers(n, size=(2 * (wanted - len(drawn)) + 16, 2))
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        key = pair_keys(pairs if every.directed else np.sort(pairs, axis=1), n)
+        key = np.concatenate([drawn, key[~np.isin(key, taken)]])
+        drawn = key[np.sort(np.unique(key, return_index=True)[1])][:wanted]
+    return Candidates(n, every.directed, every.positives, every.excluded, sampled=np.column_stack(np.divmod(drawn, n)))
+
+
+def _inside(pairs: Pairs, labels: NDArray[np.int64]) -> Pairs:
+    return pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]

@@ -1,0 +1,177 @@
+"""Splits: which links are hidden for validation and testing, by seed or by time; and an audit for leaks."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.errors import InputError
+from gelato.graph import Graph, Pairs, pair_keys
+
+RATIOS = (0.05, 0.10)
+"""Shares of the links hidden for validation and for testing, as in the paper."""
+
+NAMED = {"paper": 0}
+"""Splits with a name, and their seeds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A graph with some of its links hidden.
+
+    Attributes:
+        graph: all links.
+        train: the same nodes with the hidden links removed; what every predictor sees in all phases.
+        valid: ``(p, 2)`` links hidden for model selection.
+        test: ``(p, 2)`` links hidden for testing.
+        name: how the split was made.
+    """
+
+    graph: Graph
+    train: Graph
+    valid: Pairs
+    test: Pairs
+    name: str
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the hidden links, and the fingerprint of the graph they belong to, to an ``.npz`` file."""
+        target = Path(path)
+        about = json.dumps({"format": "gelato split 1", "name": self.name, "graph": self.graph.fingerprint})
+        aside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            with aside.open("wb") as file:
+                np.savez_compressed(file, about=np.array(about), valid=self.valid, test=self.test)
+            aside.replace(target)
+        finally:
+            aside.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], graph: Graph) -> Self:
+        """Read a split that ``save`` wrote; it must belong to ``graph``."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                about = json.loads(str(file["about"]))
+                valid, test = file["valid"], file["test"]
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise InputError(f"{path} is not a split written by Split.save: {error}") from None
+        if about["graph"] != graph.fingerprint:
+            raise InputError(f"{path} was made for another graph; make a new split, or load the graph it belongs to")
+        return cls(graph, graph.without(np.concatenate([valid, test])), valid, test, about["name"])
+
+
+@dataclass(frozen=True)
+class Leak:
+    """One kind of leak in a split: what it is, how many pairs, and the first of them by name."""
+
+    kind: str
+    count: int
+    example: tuple[object, object]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.count:,} such as {self.example[0]!r} - {self.example[1]!r}"
+
+
+def split(graph: Graph, seed: int | str = "paper", ratios: tuple[float, float] = RATIOS) -> Split:
+    """Hide a random share of the links; ``"paper"`` is the paper's split, any integer the same with that seed.
+
+    With the links in the order of ``graph.edges``, a permutation by ``seed``, and ``(a, b) = ratios``: validation is
+    the first ``floor(a m)`` links, test the next ``floor(b m)``, training the rest [method 2].
+    """
+    if isinstance(seed, str) and seed not in NAMED:
+        raise InputError(f"unknown split {seed!r}; give a seed (a whole number) or one of: {', '.join(NAMED)}")
+    number = NAMED[seed] if isinstance(seed, str) else int(seed)
+    if not 0 <= number < 2**32:
+        raise InputError(f"the seed of a split must lie in 0..{2**32 - 1}, got {number}")
+    return _hide(graph, permutation(graph.m, number), ratios, str(seed))
+
+
+def split_by_time(graph: Graph, ratios: tuple[float, float] = RATIOS) -> Split:
+    """Hide the latest links: the last ``floor(b m)`` for testing, the ``floor(a m)`` before them for validation.
+
+    Links of the same time are taken in the order of ``graph.edges``.
+    """
+    if graph.times is None:
+        raise InputError("a split by time needs the time of every link; read the graph with a time column")
+    return _hide(graph, np.argsort(graph.times, kind="stable")[::-1], ratios, "time", test_first=True)
+
+
+def _hide(
+    graph: Graph, order: NDArray[np.int64], ratios: tuple[float, float], name: str, test_first: bool = False
+) -> Split:
+    if min(ratios) < 0 or sum(ratios) >= 1:
+        raise InputError(f"ratios (validation, test) must be at least 0 and sum to less than 1, got {ratios}")
+    valid, test = (int(ratio * graph.m) for ratio in ratios)
+    if test == 0:
+        raise InputError(f"{ratios[1]:.0%} of {graph.m:,} links is not one whole test link; hide a larger share")
+    begin = test if test_first else 0
+    hidden = order[: valid + test]
+    chosen = order[begin : begin + valid]
+    rest = np.concatenate([hidden[:begin], hidden[begin + valid :]])
+    train = graph.without(graph.edges[hidden])
+    return Split(graph, train, graph.edges[chosen], graph.edges[rest], name)
+
+
+def permutation(m: int, seed: int) -> NDArray[np.int64]:
+    """``(m,)`` the permutation that ``torch.manual_seed(seed); torch.randperm(m)`` gives, without torch.
+
+    A Fisher-Yates shuffle on the 32-bit outputs of a Mersenne twister: ``i`` is swapped with ``i + raw_i mod (m - i)``.
+    """
+    steps = np.arange(max(m - 1, 0))
+    raw = np.random.RandomState(seed).randint(0, 2**32, size=len(steps), dtype=np.uint32)
+    swaps = (steps + raw % (m - steps)).tolist()
+    order = list(range(m))
+    for i, j in enumerate(swaps):
+        order[i], order[j] = order[j], order[i]
+    return np.array(order, dtype=np.int64)
+
+
+def audit(parts: Split, negatives: Pairs | None = None) -> list[Leak]:
+    """The leaks of a split, an empty list when there are none.
+
+    Args:
+        parts: the split.
+        negatives: ``(q, 2)`` pairs about to be used as non-links in testing, if any were drawn.
+    """
+    graph, n = parts.graph, parts.graph.n
+    known, train = pair_keys(graph.edges, n), pair_keys(parts.train.edges, n)
+    hidden = {"validation": _ordered(parts.valid, graph), "test": _ordered(parts.test, graph)}
+    leaks: list[Leak] = []
+
+    def report(kind: str, pairs: Pairs, bad: NDArray[np.bool_]) -> None:
+        if bad.any():
+            u, v = pairs[np.flatnonzero(bad)[0]]
+            leaks.append(Leak(kind, int(bad.sum()), (graph.name_of(u), graph.name_of(v))))
+
+    for phase, pairs in hidden.items():
+        key = pair_keys(pairs, n)
+        report(f"{phase} links present in the training graph", pairs, np.isin(key, train))
+        if graph.directed:
+            back = np.isin(pair_keys(pairs[:, ::-1], n), train)
+            report(f"{phase} links present in the training graph in the other direction", pairs, back)
+        report(f"{phase} links that are no links of the graph", pairs, ~np.isin(key, known))
+        report(f"{phase} links listed twice", pairs, _repeated(key))
+    overlap = np.isin(pair_keys(hidden["test"], n), pair_keys(hidden["validation"], n))
+    report("test links that are validation links too", hidden["test"], overlap)
+    report("training links that are no links of the graph", parts.train.edges, ~np.isin(train, known))
+    if negatives is not None:
+        drawn = _ordered(negatives, graph)
+        report("negatives that are links", drawn, np.isin(pair_keys(drawn, n), known))
+        report("negatives that join a node to itself", drawn, drawn[:, 0] == drawn[:, 1])
+        report("negatives listed twice", drawn, _repeated(pair_keys(drawn, n)))
+    return leaks
+
+
+def _ordered(pairs: Pairs | Sequence[Sequence[int]], graph: Graph) -> Pairs:
+    array = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    return array if graph.directed else np.sort(array, axis=1)
+
+
+def _repeated(key: NDArray[np.int64]) -> NDArray[np.bool_]:
+    first = np.zeros(len(key), dtype=bool)
+    first[np.unique(key, return_index=True)[1]] = True
+    return ~first
