@@ -80,7 +80,7 @@ class WalkScores:
     @cached_property
     def form(self) -> Form:
         """How the walk becomes a score, for the kernels."""
-        return Form(self.kind, self.scale, self.sign, self.node)
+        return Form(self.kind, self.scale, self.sign)
 
     @cached_property
     def _back(self) -> Walk:
@@ -120,7 +120,8 @@ class WalkScores:
     def entries(self, rows: NDArray[np.int64]) -> csr_array:
         """``(b, n)`` the explicit entries of ascending ``rows``, without the diagonal."""
         low, high = np.zeros(self.n, np.int64), np.full(self.n, self.n, np.int64)
-        indptr, columns, scores = list_walks(rows, low, high, self.walk, self.form, space_of(self.walk, self.n))
+        space = space_of(self.walk, self.n)
+        indptr, columns, scores = list_walks(rows, low, high, self.walk, self.form, self.node, space)
         return csr_array((self.unit * scores, columns, indptr), shape=(len(rows), self.n))
 
     def block(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -151,6 +152,7 @@ class DenseScores:
         rows: ``(b,)`` ascending rows to their ``(b, n)`` scores; must not depend on how rows are grouped.
         directed: whether ``(u, v)`` and ``(v, u)`` differ; if not, rows must be symmetric.
         tolerance: share of its magnitude within which a score ties with another.
+        floor: least magnitude for ties: larger than the scores where terms of both signs cancel.
         block_rows: how many rows to ask for at once.
         threads: how many blocks may run at once; 1 where the rows already use every core.
     """
@@ -159,6 +161,7 @@ class DenseScores:
     rows: Callable[[NDArray[np.int64]], NDArray[np.float64]]
     directed: bool = False
     tolerance: float = TOLERANCE[np.dtype(np.float64)]
+    floor: float = 0.0
     block_rows: int = 64
     threads: int | None = None
 
@@ -179,7 +182,7 @@ class DenseScores:
     def raw_pairs(self, pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """``(p,)`` scores, and their magnitude."""
         scores = self.pairs(pairs)
-        return scores, np.abs(scores)
+        return scores, np.maximum(np.abs(scores), self.floor)
 
     def permuted(self, order: NDArray[np.int64]) -> Self:
         """The same scores with node ``order[i]`` renamed to ``i``."""

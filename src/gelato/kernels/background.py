@@ -37,7 +37,7 @@ def _by_value(value: NDArray[np.float64], count: NDArray[np.int64], sign: float,
     return counts
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def _sweep(value, below, count, sign, bounds, at_least):  # type: ignore[no-untyped-def]
     """Pairs with ``sign * g_u * g_v >= bound`` for each bound, by two pointers over the sorted distinct values."""
     k = len(value)

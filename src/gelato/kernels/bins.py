@@ -17,21 +17,23 @@ TOLERANCE = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-6}
 _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 
 
-class Bins(NamedTuple):
-    """The ``2 L`` bounds, and a table from the leading bits of a score to the bounds that share them.
+class Cells(NamedTuple):
+    """From the leading bits of a score to a cell: first key, shift and number of cells on each side of zero."""
 
-    ``table[t] .. table[t + 1]`` are the bounds in cell ``t``; cells count down through the negative scores and up
-    through the positive ones, and each side has its own first key, shift and number of cells.
-    """
-
-    bounds: NDArray[np.float64]
-    table: NDArray[np.int32]
     negative_key: int
     negative_shift: int
     negative_cells: int
     positive_key: int
     positive_shift: int
     positive_cells: int
+
+
+class Bins(NamedTuple):
+    """The ``2 L`` bounds, and for cell ``t`` the bounds in it: ``table[t] .. table[t + 1]``."""
+
+    bounds: NDArray[np.float64]
+    table: NDArray[np.int32]
+    cells: Cells
 
 
 class Levels(NamedTuple):
@@ -66,12 +68,10 @@ def levels(score: NDArray[np.float64], magnitude: NDArray[np.float64], tolerance
 
 def bins_of(bounds: NDArray[np.float64]) -> Bins:
     """Index sorted ``bounds`` by their leading bits."""
-    cells = int(np.clip(8 * len(bounds), 1 << 10, 1 << 16))
-    negative = _side(-bounds[bounds < 0], cells)
-    positive = _side(bounds[bounds > 0], cells)
-    empty = Bins(bounds, np.zeros(0, np.int32), *negative, *positive)
-    table = np.searchsorted(_cells(bounds, empty), np.arange(negative[2] + positive[2] + 1)).astype(np.int32)
-    return empty._replace(table=table)
+    wanted = int(np.clip(8 * len(bounds), 1 << 10, 1 << 16))
+    cells = Cells(*_side(-bounds[bounds < 0], wanted), *_side(bounds[bounds > 0], wanted))
+    every = np.arange(cells.negative_cells + cells.positive_cells + 1)
+    return Bins(bounds, np.searchsorted(_cells_of(bounds, cells), every).astype(np.int32), cells)
 
 
 def _side(magnitudes: NDArray[np.float64], cells: int) -> tuple[int, int, int]:
@@ -85,38 +85,38 @@ def _side(magnitudes: NDArray[np.float64], cells: int) -> tuple[int, int, int]:
     return key, shift, (span >> shift) + 1
 
 
-@njit(nogil=True, cache=True, inline="always")
-def cell_of(score, bins):  # type: ignore[no-untyped-def]
+@njit(nogil=True, cache=True, inline="always", error_model="numpy")
+def cell_of(score, cells):  # type: ignore[no-untyped-def]
     """The table cell of a score; never decreases with the score."""
     bits = np.float64(score).view(np.int64)
     if bits >= 0:
-        t = (bits - bins.positive_key) >> bins.positive_shift
-        return bins.negative_cells + min(max(t, 0), bins.positive_cells - 1)
-    t = ((bits & _MAGNITUDE) - bins.negative_key) >> bins.negative_shift
-    return bins.negative_cells - 1 - min(max(t, 0), bins.negative_cells - 1)
+        t = (bits - cells.positive_key) >> cells.positive_shift
+        return cells.negative_cells + min(max(t, 0), cells.positive_cells - 1)
+    t = ((bits & _MAGNITUDE) - cells.negative_key) >> cells.negative_shift
+    return cells.negative_cells - 1 - min(max(t, 0), cells.negative_cells - 1)
 
 
-@njit(nogil=True, cache=True, inline="always")
-def bin_of(score, bins):  # type: ignore[no-untyped-def]
-    """How many bounds are at most ``score``."""
-    t = cell_of(score, bins)
-    low = bins.table[t]
-    high = bins.table[t + 1]
+@njit(nogil=True, cache=True, error_model="numpy")
+def _cells_of(scores, cells):  # type: ignore[no-untyped-def]
+    cell = np.empty(len(scores), np.int64)
+    for i in range(len(scores)):
+        cell[i] = cell_of(scores[i], cells)
+    return cell
+
+
+@njit(nogil=True, cache=True, inline="always", error_model="numpy")
+def bin_of(score, bounds, table, cells):  # type: ignore[no-untyped-def]
+    """How many bounds are at most ``score``; the arguments are the parts of ``Bins``."""
+    t = cell_of(score, cells)
+    low = table[t]
+    high = table[t + 1]
     while low < high:
         middle = (low + high) >> 1
-        if bins.bounds[middle] <= score:
+        if bounds[middle] <= score:
             low = middle + 1
         else:
             high = middle
     return low
-
-
-@njit(nogil=True, cache=True)
-def _cells(bounds, bins):  # type: ignore[no-untyped-def]
-    cell = np.empty(len(bounds), np.int64)
-    for i in range(len(bounds)):
-        cell[i] = cell_of(bounds[i], bins)
-    return cell
 
 
 def counts_of(scores: NDArray[Any], bins: Bins) -> NDArray[np.int64]:

@@ -7,10 +7,10 @@ from gelato.kernels.form import score_of
 from gelato.kernels.walk import walk_row
 
 
-@njit(nogil=True, cache=True)
-def list_walks(rows, low, high, walk, form, space):  # type: ignore[no-untyped-def]
+@njit(nogil=True, cache=True, error_model="numpy")
+def list_walks(rows, low, high, walk, form, node, space):  # type: ignore[no-untyped-def]
     """``(indptr, columns, scores)`` of the explicit entries of ``rows``, columns ascending; the diagonal is left out."""
-    reached, touched, node = space.reached, space.touched, form.node
+    reached, touched = space.reached, space.touched
     indptr = np.zeros(len(rows) + 1, np.int64)
     columns = np.empty(1024, np.int32)
     scores = np.empty(1024, np.float64)
@@ -38,7 +38,7 @@ def list_walks(rows, low, high, walk, form, space):  # type: ignore[no-untyped-d
     return indptr, columns[:size], scores[:size]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def _grown(array, size, capacity):  # type: ignore[no-untyped-def]
     larger = np.empty(capacity, array.dtype)
     larger[:size] = array[:size]

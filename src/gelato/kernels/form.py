@@ -6,23 +6,20 @@
 
 from typing import NamedTuple
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 LINEAR, JACCARD = 0, 1
 
 
 class Form(NamedTuple):
-    """How a walk becomes a score; ``node`` is ``g``, ``sign`` is -1, 0 or 1."""
+    """How a walk becomes a score; ``sign`` is -1, 0 or 1."""
 
     kind: int
     scale: float
     sign: float
-    node: NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True, inline="always", error_model="numpy")
 def score_of(reached, g_u, g_v, form):  # type: ignore[no-untyped-def]
     """Score of a pair that the walk reached."""
     if form.kind == JACCARD:

@@ -6,7 +6,7 @@ from numba import njit
 from gelato.kernels.walk import advance, entry, weigh
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def reached_pairs(sources, targets, walk, back_indptr, back_indices, back_data, space, out):  # type: ignore[no-untyped-def]
     """``W_uv`` of ``(p,)`` pairs sorted by ``u`` into ``out``; ``back_*`` is the transpose of ``inner``.
 
@@ -32,7 +32,7 @@ def reached_pairs(sources, targets, walk, back_indptr, back_indices, back_data, 
         before_last[listed_nodes[i]] = 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def _stand(u, walk, space):  # type: ignore[no-untyped-def]
     """Leave in ``space.reached`` where the walks from ``u`` stand before their last step; returns how many nodes."""
     here, here_nodes = space.here, space.here_nodes

@@ -28,29 +28,23 @@ def heap_of(k: int) -> Heap:
     return Heap(np.empty(k), np.empty(k, np.int64), np.empty(k, np.int64), np.zeros(1, np.int64))
 
 
-@njit(nogil=True, cache=True)
-def top_walks(rows, low, high, skip_indptr, skip_indices, walk, form, space, heap):  # type: ignore[no-untyped-def]
+@njit(nogil=True, cache=True, error_model="numpy")
+def top_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node, space, heap):  # type: ignore[no-untyped-def]
     """Offer the explicit entries of ``rows`` to ``heap``; arguments as in ``histogram_walks``."""
-    reached, touched, node = space.reached, space.touched, form.node
+    reached, touched = space.reached, space.touched
     for u in rows:
         listed = walk_row(u, low[u], high[u], walk, space)
         for j in range(skip_indptr[u], skip_indptr[u + 1]):
             reached[skip_indices[j]] = 0
         reached[u] = 0
-        if listed >= 0:
-            for i in range(listed):
-                v = touched[i]
-                if reached[v] != 0:
-                    offer(heap, score_of(reached[v], node[u], node[v], form), u, v)
-                    reached[v] = 0
-        else:
-            for v in range(low[u], high[u]):
-                if reached[v] != 0:
-                    offer(heap, score_of(reached[v], node[u], node[v], form), u, v)
-                    reached[v] = 0
+        for i in range(listed if listed >= 0 else high[u] - low[u]):
+            v = touched[i] if listed >= 0 else low[u] + i
+            if reached[v] != 0:
+                offer(heap, score_of(reached[v], node[u], node[v], form), u, v)
+                reached[v] = 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def top_dense(rows, low, high, skip_indptr, skip_indices, block, heap):  # type: ignore[no-untyped-def]
     """The same for a dense ``(b, n)`` block of scores; marks ``block`` with NaN."""
     for i in range(len(rows)):
@@ -63,7 +57,7 @@ def top_dense(rows, low, high, skip_indptr, skip_indices, block, heap):  # type:
                 offer(heap, block[i, v], u, v)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True, inline="always", error_model="numpy")
 def _worse(heap, i, score, u, v):  # type: ignore[no-untyped-def]
     """Whether entry ``i`` ranks below the given one."""
     if heap.score[i] != score:
@@ -73,7 +67,7 @@ def _worse(heap, i, score, u, v):  # type: ignore[no-untyped-def]
     return heap.v[i] > v
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def offer(heap, score, u, v):  # type: ignore[no-untyped-def]
     """Keep the entry if it is among the best so far."""
     size = heap.size[0]

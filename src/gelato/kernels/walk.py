@@ -86,7 +86,7 @@ def _entry_when_compiled(data, j):  # type: ignore[no-untyped-def]
     return lambda data, j: data[j]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def _hop(indptr, indices, data, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
     reached = 0
     for i in range(count):
@@ -102,7 +102,7 @@ def _hop(indptr, indices, data, here, here_nodes, count, there, there_nodes):  #
     return reached
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def advance(walk, step, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
     """One step: ``there = here @ matrix``; empties ``here`` and returns how many nodes were reached."""
     if step == 0:
@@ -112,7 +112,7 @@ def advance(walk, step, here, here_nodes, count, there, there_nodes):  # type: i
     return _hop(walk.inner_indptr, walk.inner_indices, walk.inner_data, here, here_nodes, count, there, there_nodes)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def weigh(values, nodes, count, weight):  # type: ignore[no-untyped-def]
     """Multiply each value by its node's weight and drop what becomes zero; returns how many are left."""
     kept = 0
@@ -125,7 +125,7 @@ def weigh(values, nodes, count, weight):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
     """Walk from ``u`` and leave ``W_uv`` for ``low <= v < high`` in ``space.reached``.
 
@@ -153,11 +153,13 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
                     reached[b] += here[b]
         count = weigh(here, here_nodes, count, walk.weight)
 
-    indices, start, end = walk.inner_indices, space.start, space.end
+    # arrays are taken out of their tuples once: inside a loop numba would count references
+    indptr, indices, data = walk.inner_indptr, walk.inner_indices, walk.inner_data
+    start, end = space.start, space.end
     work = 0
     for i in range(count):
         b = here_nodes[i]
-        last = walk.inner_indptr[b + 1]
+        last = indptr[b + 1]
         j = start[b]
         while j < last and indices[j] < low:
             j += 1
@@ -174,7 +176,7 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
             x = here[b]
             here[b] = 0
             for j in range(start[b], end[b]):
-                reached[indices[j]] += x * entry(walk.inner_data, j)
+                reached[indices[j]] += x * entry(data, j)
         return -1
     for i in range(count):
         b = here_nodes[i]
@@ -185,5 +187,5 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
             if reached[v] == 0:
                 touched[listed] = v
                 listed += 1
-            reached[v] += x * entry(walk.inner_data, j)
+            reached[v] += x * entry(data, j)
     return listed

@@ -116,7 +116,11 @@ def _count(
         if checkpoint is not None:
             checkpoint.save()
         raise
-    return counts[0] if isinstance(scores, DenseScores) else counts[0] + _background(scores, layout, bins) - counts[1]
+    if isinstance(scores, DenseScores):
+        return counts[0]
+    explicit, shadow = counts
+    shadow[0] = explicit.sum() - shadow[1:].sum()
+    return explicit + _background(scores, layout, bins) - shadow
 
 
 def _count_rows(
@@ -124,9 +128,8 @@ def _count_rows(
 ) -> None:
     skip = (layout.skip.indptr, layout.skip.indices)
     if isinstance(scores, WalkScores):
-        histogram_walks(
-            rows, layout.low, layout.high, *skip, scores.walk, scores.form, bins, space, counts[0], counts[1]
-        )
+        walk, form, node = scores.walk, scores.form, scores.node
+        histogram_walks(rows, layout.low, layout.high, *skip, walk, form, node, bins, space, counts[0], counts[1])
     else:
         block = np.array(scores.block(rows), dtype=np.float64)
         histogram_dense(rows, layout.low, layout.high, *skip, block, bins, counts[0])

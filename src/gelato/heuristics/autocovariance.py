@@ -1,0 +1,52 @@
+"""Autocovariance of a random walk, the similarity that Gelato is built on."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy.sparse import csr_array, diags_array
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.scores import WalkScores
+
+SelfLoops = Literal["isolated", "all"]
+
+
+def autocovariance(
+    graph: Graph, *, steps: int = 3, self_loops: SelfLoops = "isolated", dtype: DTypeLike = np.float64
+) -> WalkScores:
+    """Autocovariance of the ``steps``-step walk.
+
+    ``R = D/vol (D^-1 A)^t - d d^T / vol^2``                [method 4]
+
+    with degrees ``d = A 1`` (of the links out of a node when the graph is directed), ``D = diag(d)``,
+    ``vol = sum(d)``, ``t = steps``. Off the support of the walk only the second term is left: the background.
+
+    Args:
+        graph: weighted or not, directed or not.
+        steps: length ``t >= 1`` of the walk.
+        self_loops: give a self-loop of weight 1 to nodes without a link out of them, or to all nodes.
+        dtype: float64 or float32.
+    """
+    if self_loops not in ("isolated", "all"):
+        raise InputError(f"self_loops must be 'isolated' or 'all', got {self_loops!r}")
+    bare = graph.adjacency.sum(axis=1) == 0
+    loops = np.ones(graph.n) if self_loops == "all" else bare.astype(np.float64)
+    A = csr_array(graph.adjacency + diags_array(loops))
+    A.eliminate_zeros()
+    A.sort_indices()
+    d = A.sum(axis=1)
+    vol = float(d.sum())
+    return WalkScores(
+        A,
+        A,
+        weight=1 / d,
+        steps=steps,
+        node=d,
+        sign=-1.0,
+        scale=vol,
+        unit=1 / vol**2,
+        directed=graph.directed,
+        dtype=np.dtype(dtype),
+    )

@@ -1,0 +1,50 @@
+"""SimRank: two nodes are similar when their neighbours are. For small graphs: its state is an n x n matrix."""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.scores import DenseScores
+
+LIMIT = 2 << 30
+"""Bytes that the two matrices of the iteration may take."""
+
+
+def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> DenseScores:
+    """SimRank after some iterations of ``S <- C W^T S W`` with the diagonal reset to 1, from ``S = I``.
+
+    ``W`` is the adjacency without weights, its columns normalised (on a directed graph by the links into a node).
+    The matrix is computed when the first scores are asked for.
+
+    Args:
+        graph: at most about 11,000 nodes.
+        decay: ``C``.
+        iterations: number of iterations.
+    """
+    if not 0 < decay < 1:
+        raise InputError(f"decay must lie between 0 and 1, got {decay}")
+    size = 2 * 8 * graph.n**2
+    if size > LIMIT:
+        most = int((LIMIT / 16) ** 0.5)
+        raise InputError(
+            f"simrank keeps two n x n matrices, {size / 2**30:.1f} GiB for {graph.n:,} nodes; "
+            f"use it on graphs of at most {most:,} nodes, or take ppr, which needs no such matrix"
+        )
+    A = csr_array((np.ones_like(graph.adjacency.data), graph.adjacency.indices, graph.adjacency.indptr))
+    d = A.sum(axis=0)
+    W = csr_array(A @ diags_array(1 / np.where(d > 0, d, 1)))
+    W_T = csr_array(W.T)
+
+    @cache
+    def matrix() -> NDArray[np.float64]:
+        S = np.eye(graph.n)
+        for _ in range(iterations):
+            S = decay * (W_T @ (W_T @ S).T).T
+            np.fill_diagonal(S, 1)
+        return S
+
+    return DenseScores(graph.n, lambda wanted: matrix()[wanted], directed=graph.directed, block_rows=256, threads=1)
