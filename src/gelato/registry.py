@@ -22,6 +22,9 @@ class Registry(Mapping[str, T]):
             known = ", ".join(sorted(self._parts))
             raise InputError(f"unknown {self.kind} {name!r}; known: {known}") from None
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._parts
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._parts)
 

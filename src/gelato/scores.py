@@ -4,6 +4,7 @@ Two forms serve every predictor. ``WalkScores`` holds explicit entries (what a w
 closed form for all other pairs; nothing of size ``n^2`` is built. ``DenseScores`` computes whole rows in blocks.
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +20,8 @@ from gelato.kernels.bins import TOLERANCE
 from gelato.kernels.entries import list_walks
 from gelato.kernels.form import JACCARD, LINEAR, Form
 from gelato.kernels.pairs import reached_pairs
-from gelato.kernels.walk import Walk, space_of, walk_of
+from gelato.kernels.threads import run_blocks
+from gelato.kernels.walk import Space, Walk, space_of, walk_of
 
 __all__ = ["JACCARD", "LINEAR", "DenseScores", "Scores", "WalkScores"]
 
@@ -88,30 +90,37 @@ class WalkScores:
         back = self.inner if symmetric else csr_array(self.inner.T)
         return walk_of(back, back, self.weight, 1, False, np.dtype(np.float64))
 
-    def raw_pairs(self, pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def raw_pairs(self, pairs: Pairs, threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """``(p,)`` scores without ``unit``, and the magnitude of the terms they are made of."""
-        order = np.argsort(pairs[:, 0], kind="stable")
-        u, v = pairs[order].T
-        reached = np.empty(len(pairs))
-        back = self._back
-        reached_pairs(
-            np.ascontiguousarray(u),
-            np.ascontiguousarray(v),
-            self.walk,
-            back.inner_indptr,
-            back.inner_indices,
-            back.inner_data,
-            space_of(self.walk, self.n),
-            reached,
-        )
-        W = np.empty(len(pairs))
-        W[order] = reached
+        W = self._reached(pairs, threads)
         g_u, g_v = self.node[pairs[:, 0]], self.node[pairs[:, 1]]
         if self.kind == JACCARD:
             score = np.divide(W, g_u + g_v - W, out=np.zeros_like(W), where=W != 0)
             return score, score
         background = self.sign * (g_u * g_v)
         return self.scale * W + background, np.abs(self.scale * W) + np.abs(background)
+
+    def _reached(self, pairs: Pairs, threads: int) -> NDArray[np.float64]:
+        """``(p,)`` the walk's part ``W_uv`` of listed pairs."""
+        u, v = pairs.T
+        if not self.directed:  # start at the larger end: hubs are shared by many pairs, so fewer walks are made
+            size = np.diff(self.first.indptr)
+            u, v = np.where(size[u] >= size[v], u, v), np.where(size[u] >= size[v], v, u)
+        order = np.argsort(u, kind="stable")
+        u, v = u[order], v[order]
+        reached = np.empty(len(pairs))
+        back = self._back
+        cuts = np.unique(np.searchsorted(u, u[:: max(1, len(u) // 64)])) if len(u) else np.zeros(1, np.int64)
+        blocks = [slice(*ends) for ends in itertools.pairwise([*cuts.tolist(), len(u)])]
+
+        def task(space: Space, block: slice) -> None:
+            back_arrays = (back.inner_indptr, back.inner_indices, back.inner_data)
+            reached_pairs(u[block], v[block], self.walk, *back_arrays, space, reached[block])
+
+        run_blocks(blocks, lambda: space_of(self.walk, self.n), task, lambda space, block: None, threads)
+        W = np.empty(len(pairs))
+        W[order] = reached
+        return W
 
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of listed pairs."""
@@ -155,6 +164,8 @@ class DenseScores:
         floor: least magnitude for ties: larger than the scores where terms of both signs cancel.
         block_rows: how many rows to ask for at once.
         threads: how many blocks may run at once; 1 where the rows already use every core.
+        preparation: predicts the seconds of all that happens once before the first row, where that is most of it.
+        memory_bytes: memory held besides the blocks.
     """
 
     n: int
@@ -164,6 +175,8 @@ class DenseScores:
     floor: float = 0.0
     block_rows: int = 64
     threads: int | None = None
+    preparation: Callable[[], float] | None = None
+    memory_bytes: int = 0
 
     def block(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """``(b, n)`` scores of ascending ``rows`` with every node."""
@@ -179,7 +192,7 @@ class DenseScores:
             scores[mine] = block[source[mine] - begin, pairs[mine, 1]]
         return scores
 
-    def raw_pairs(self, pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def raw_pairs(self, pairs: Pairs, threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """``(p,)`` scores, and their magnitude."""
         scores = self.pairs(pairs)
         return scores, np.maximum(np.abs(scores), self.floor)

@@ -4,13 +4,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gelato.kernels.bins import Bins, counts_of
+from gelato.kernels.bins import Bins, bin_of_zero
+from gelato.kernels.threads import run_blocks
 
 DISTINCT = 2048
 """Up to this many distinct node values the pairs are counted by value, beyond it by a sweep for each bound."""
 
 
-def background_counts(node: NDArray[np.float64], sign: float, bins: Bins) -> NDArray[np.int64]:
+def background_counts(
+    node: NDArray[np.float64], sign: float, bins: Bins, threads: int = 1
+) -> NDArray[np.int64]:
     """``(2 L + 1,)`` number of unordered pairs of ``node`` whose ``sign * g_u * g_v`` falls into each bin.
 
     Costs ``K^2`` for ``K`` distinct values (degrees of an unweighted graph), or ``O(n)`` for each of the bounds that
@@ -19,12 +22,20 @@ def background_counts(node: NDArray[np.float64], sign: float, bins: Bins) -> NDA
     n = len(node)
     pairs = n * (n - 1) // 2
     if sign == 0:
-        return counts_of(np.zeros(1), bins) * pairs
+        counts = np.zeros(len(bins.bounds) + 1, np.int64)
+        counts[bin_of_zero(bins)] = pairs
+        return counts
     value, count = np.unique(node, return_counts=True)
     if len(value) <= DISTINCT:
         return _by_value(value, count, sign, bins)
     at_least = np.empty(len(bins.bounds), np.int64)  # pairs with a background of at least each bound
-    _sweep(value, np.cumsum(count), count, sign, bins.bounds, at_least)
+    size = max(1, len(at_least) // (8 * threads))
+    blocks = [slice(begin, begin + size) for begin in range(0, len(at_least), size)]
+
+    def sweep(_: None, block: slice) -> None:
+        _sweep(value, np.cumsum(count), count, sign, bins.bounds[block], at_least[block])
+
+    run_blocks(blocks, lambda: None, sweep, lambda _, block: None, threads)
     return -np.diff(np.concatenate([[pairs], at_least, [0]]))
 
 

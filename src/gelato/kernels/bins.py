@@ -122,3 +122,8 @@ def bin_of(score, bounds, table, cells):  # type: ignore[no-untyped-def]
 def counts_of(scores: NDArray[Any], bins: Bins) -> NDArray[np.int64]:
     """``(2 L + 1,)`` how many of some scores fall into each bin."""
     return np.bincount(np.searchsorted(bins.bounds, scores, side="right"), minlength=len(bins.bounds) + 1)
+
+
+def bin_of_zero(bins: Bins) -> int:
+    """The bin of the score 0."""
+    return int(np.searchsorted(bins.bounds, 0.0, side="right"))

@@ -17,7 +17,8 @@ def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node
         skip_indptr, skip_indices: for each row the columns that do not count (links, hidden links).
         node: ``(n,)`` the ``g`` of the scores' background.
         explicit, shadow: ``(2 L + 1,)`` counts by bin. ``shadow`` counts the same entries at their background value,
-            to be taken off a closed form that counts the background over all pairs; its bin 0 is left to the caller.
+            to be taken off a closed form that counts the background over all pairs. Left to the caller are its
+            bin 0, and all of it where the background is 0 everywhere.
     """
     reached, touched = space.reached, space.touched
     bounds, table, cells = bins.bounds, bins.table, bins.cells
@@ -34,9 +35,10 @@ def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node
             if value != 0:
                 reached[v] = 0
                 explicit[bin_of(score_of(value, g, node[v], form), bounds, table, cells)] += 1
-                background = form.sign * (g * node[v])
-                if background >= bounds[0]:
-                    shadow[bin_of(background, bounds, table, cells)] += 1
+                if form.sign != 0:
+                    background = form.sign * (g * node[v])
+                    if background >= bounds[0]:
+                        shadow[bin_of(background, bounds, table, cells)] += 1
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

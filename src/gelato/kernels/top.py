@@ -30,18 +30,34 @@ def heap_of(k: int) -> Heap:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def top_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node, space, heap):  # type: ignore[no-untyped-def]
-    """Offer the explicit entries of ``rows`` to ``heap``; arguments as in ``histogram_walks``."""
+    """Offer the scores of ``rows`` to ``heap``; arguments as in ``histogram_walks``.
+
+    A row's background is looked at only while its best could still be kept: rows come in ascending order, so a tie
+    with the worst entry of a full heap loses.
+    """
     reached, touched = space.reached, space.touched
+    least, most = node.min(), node.max()
     for u in rows:
-        listed = walk_row(u, low[u], high[u], walk, space)
+        first, last = low[u], high[u]
+        listed = walk_row(u, first, last, walk, space)
+        for j in range(skip_indptr[u], skip_indptr[u + 1]):
+            reached[skip_indices[j]] = -1  # neither explicit nor background
+        if first <= u < last:
+            reached[u] = -1
+        best = form.sign * (node[u] * (most if form.sign > 0 else least))
+        background = heap.size[0] < len(heap.score) or best > heap.score[0]
+        if background:
+            listed = -1
+        for i in range(listed if listed >= 0 else last - first):
+            v = touched[i] if listed >= 0 else first + i
+            if reached[v] > 0:
+                offer(heap, score_of(reached[v], node[u], node[v], form), u, v)
+            elif background and reached[v] == 0:
+                offer(heap, form.sign * (node[u] * node[v]), u, v)
+            reached[v] = 0
         for j in range(skip_indptr[u], skip_indptr[u + 1]):
             reached[skip_indices[j]] = 0
         reached[u] = 0
-        for i in range(listed if listed >= 0 else high[u] - low[u]):
-            v = touched[i] if listed >= 0 else low[u] + i
-            if reached[v] != 0:
-                offer(heap, score_of(reached[v], node[u], node[v], form), u, v)
-                reached[v] = 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -126,6 +126,20 @@ def weigh(values, nodes, count, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def _forward(indices, j, last, bound):  # type: ignore[no-untyped-def]
+    """First position from ``j`` on, before ``last``, whose index is at least ``bound``; mostly ``j`` itself."""
+    step = 1
+    while j + step <= last and indices[j + step - 1] < bound:
+        j += step
+        step *= 2
+    while step > 1:
+        step //= 2
+        if j + step <= last and indices[j + step - 1] < bound:
+            j += step
+    return j
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
     """Walk from ``u`` and leave ``W_uv`` for ``low <= v < high`` in ``space.reached``.
 
@@ -159,16 +173,9 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
     work = 0
     for i in range(count):
         b = here_nodes[i]
-        last = indptr[b + 1]
-        j = start[b]
-        while j < last and indices[j] < low:
-            j += 1
-        start[b] = j
-        j = max(j, end[b])
-        while j < last and indices[j] < high:
-            j += 1
-        end[b] = j
-        work += j - start[b]
+        start[b] = _forward(indices, start[b], indptr[b + 1], low)
+        end[b] = _forward(indices, max(start[b], end[b]), indptr[b + 1], high)
+        work += end[b] - start[b]
 
     if 4 * work >= high - low:
         for i in range(count):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gelato.errors import InputError
 from gelato.kernels.background import background_counts
-from gelato.kernels.bins import Bins, counts_of, levels
+from gelato.kernels.bins import Bins, bin_of_zero, counts_of, levels
 from gelato.kernels.histogram import histogram_dense, histogram_walks
 from gelato.kernels.threads import default_threads, run_blocks
 from gelato.kernels.walk import Space, space_of
@@ -47,12 +47,12 @@ def rank(
     if len(candidates.positives) == 0:
         raise InputError("there is no positive to rank; hide at least one link")
     if candidates.sampled is not None:
-        return _rank_sampled(scores, candidates)
+        return _rank_sampled(scores, candidates, default_threads() if threads is None else threads)
+    threads = default_threads() if threads is None else threads
     layout = layout_of(candidates)
     scores = scores.permuted(layout.order) if layout.renamed else scores
-    score, magnitude = scores.raw_pairs(layout.positives)
+    score, magnitude = scores.raw_pairs(layout.positives, threads)
     found = levels(score, magnitude, scores.tolerance)
-    threads = default_threads() if threads is None else threads
     counts = _count(scores, layout, found.bins, threads, block_rows, progress, checkpoint)
     if counts.sum() != candidates.negatives or counts.min() < 0:
         raise AssertionError(f"counted {counts.sum():,} of {candidates.negatives:,} negatives; please report this")
@@ -60,10 +60,10 @@ def rank(
     return ranks_from_counts(found.level, unit * found.score, counts)
 
 
-def _rank_sampled(scores: Scores, candidates: Candidates) -> Ranks:
+def _rank_sampled(scores: Scores, candidates: Candidates, threads: int) -> Ranks:
     assert candidates.sampled is not None
     p = len(candidates.positives)
-    score, magnitude = scores.raw_pairs(np.concatenate([candidates.positives, candidates.sampled]))
+    score, magnitude = scores.raw_pairs(np.concatenate([candidates.positives, candidates.sampled]), threads)
     found = levels(score[:p], magnitude[:p], scores.tolerance)
     return ranks_from_counts(found.level, found.score, counts_of(score[p:], found.bins))
 
@@ -119,8 +119,8 @@ def _count(
     if isinstance(scores, DenseScores):
         return counts[0]
     explicit, shadow = counts
-    shadow[0] = explicit.sum() - shadow[1:].sum()
-    return explicit + _background(scores, layout, bins) - shadow
+    shadow[bin_of_zero(bins) if scores.sign == 0 else 0] += explicit.sum() - shadow.sum()
+    return explicit + background_of(scores, layout, bins, threads) - shadow
 
 
 def _count_rows(
@@ -135,10 +135,10 @@ def _count_rows(
         histogram_dense(rows, layout.low, layout.high, *skip, block, bins, counts[0])
 
 
-def _background(scores: WalkScores, layout: Layout, bins: Bins) -> Counts:
+def background_of(scores: WalkScores, layout: Layout, bins: Bins, threads: int) -> Counts:
     """Every candidate pair at its background value, by bin."""
     u, v = layout.excluded.T
     counts = -counts_of(scores.sign * (scores.node[u] * scores.node[v]), bins)
     for part in layout.parts():
-        counts += (2 if scores.directed else 1) * background_counts(scores.node[part], scores.sign, bins)
+        counts += (2 if scores.directed else 1) * background_counts(scores.node[part], scores.sign, bins, threads)
     return counts

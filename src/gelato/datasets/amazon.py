@@ -1,0 +1,40 @@
+"""The npz files of gnn-benchmark: Amazon co-purchases and Microsoft Academic co-authors."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+
+
+def read_benchmark(folder: Path, *, file: str) -> Graph:
+    """The graph in one npz file of gnn-benchmark, as PyTorch Geometric reads it.
+
+    The links are directed there; here they have no direction, and loops are dropped. Positive attributes become 1
+    (co-author files hold counts). Names of nodes, attributes and classes are pickled there and are never loaded.
+    """
+    path = folder / file
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as parts:
+            links, attributes = _matrix(parts, "adj"), _matrix(parts, "attr")
+            labels = parts["labels"]
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise InputError(f"{path} is not a gnn-benchmark file: {error}; delete it to download it again") from error
+    attributes.data = (attributes.data > 0).astype(np.float32)
+    attributes.eliminate_zeros()
+    links.eliminate_zeros()
+    source, target = links.nonzero()
+    return Graph.from_edges(
+        np.column_stack([source, target]), links.shape[0], attributes=attributes, labels=labels.astype(np.int64)
+    )
+
+
+def _matrix(parts: Any, name: str) -> csr_array:
+    triple = (parts[f"{name}_data"], parts[f"{name}_indices"], parts[f"{name}_indptr"])
+    matrix = csr_array(triple, shape=tuple(parts[f"{name}_shape"]))
+    matrix.check_format()
+    return matrix

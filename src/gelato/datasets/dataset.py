@@ -1,0 +1,83 @@
+"""What is known about a dataset before it is here: its files, its reader and what must come out."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from gelato.datasets.download import Remote
+from gelato.errors import InputError
+from gelato.graph import Graph
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """One entry of ``DATASETS``.
+
+    Attributes:
+        name: what ``load`` knows it by.
+        files: what must be downloaded.
+        reader: the folder that holds the files -> Graph.
+        nodes: number of nodes ``n``.
+        links: number of links ``m``.
+        attributes: number of attributes ``f``.
+        source: where it comes from.
+        licence: licence of the carrier, or what is known of it.
+        content_sha256: ``content_sha256`` of the graph, or ``None`` where it is not known.
+        embedded: whether it is part of the package.
+        extra: the extra, and the package of the same name, that the reader needs.
+        repeats: whether ``links`` counts a pair once for every time it was linked, so that the graph has fewer.
+    """
+
+    name: str
+    files: tuple[Remote, ...]
+    reader: Callable[[Path], Graph]
+    nodes: int
+    links: int
+    attributes: int
+    source: str
+    licence: str
+    content_sha256: str | None = None
+    embedded: bool = False
+    extra: str | None = None
+    repeats: bool = False
+
+    def check(self, graph: Graph, place: str) -> None:
+        """Refuse a graph from ``place`` that is not the published one."""
+        for rule, expected, found in (
+            ("nodes", self.nodes, graph.n),
+            ("links", self.links, graph.m),
+            ("attributes", self.attributes, graph.f),
+        ):
+            if found != expected and not (rule == "links" and self.repeats and found < expected):
+                raise InputError(f"{place} is not {self.name}: {expected:,} {rule} expected, got {found:,}")
+        if self.content_sha256 is not None and (found_hash := content_sha256(graph)) != self.content_sha256:
+            raise InputError(
+                f"{place} is not {self.name}: expected content sha256 {self.content_sha256}, got {found_hash}"
+            )
+
+
+def content_sha256(graph: Graph) -> str:
+    """SHA-256 of what a graph says, however its file said it: links, attributes and labels.
+
+    Links are hashed as int64, attributes as CSR without stored zeros (int64 positions, float32 values), labels as
+    int64 where they are integers and as text where not; weights, times and names do not count.
+    """
+    digest = hashlib.sha256(f"gelato content {graph.n} {graph.m} {graph.f} {graph.directed}".encode())
+    digest.update(graph.edges.astype("<i8").tobytes())
+    if graph.attributes is not None:
+        given: Any = graph.attributes
+        attributes = csr_array(given, dtype=np.float32, copy=True)
+        attributes.eliminate_zeros()
+        attributes.sort_indices()
+        for part, dtype in (("indptr", "<i8"), ("indices", "<i8"), ("data", "<f4")):
+            digest.update(getattr(attributes, part).astype(dtype).tobytes())
+    if graph.labels is not None:
+        integers = np.issubdtype(graph.labels.dtype, np.integer)
+        text = "" if integers else "\0".join(str(label) for label in graph.labels.tolist())
+        digest.update(graph.labels.astype("<i8").tobytes() if integers else text.encode())
+    return digest.hexdigest()

@@ -1,0 +1,191 @@
+"""Downloads that are whole or not there: resumed when they break off, pinned by their SHA-256."""
+
+import hashlib
+import http.client
+import os
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gelato.datasets.lock import locked
+from gelato.errors import GelatoError, InputError
+
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes of the present file that are here, and their number in all where the server says it."""
+
+CHUNK = 1 << 16
+TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
+BREAKS = (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError)
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file on a server.
+
+    Attributes:
+        name: what the file is called here.
+        url: where it is.
+        sha256: what its bytes must hash to; ``None`` where only its parsed content is pinned.
+    """
+
+    name: str
+    url: str
+    sha256: str | None = None
+
+
+def fetch(
+    remote: Remote,
+    folder: Path,
+    *,
+    progress: Progress | None = None,
+    timeout: float = 30.0,
+    attempts: int = 4,
+    pause: float = 0.5,
+    otherwise: str = "try again later",
+) -> Path:
+    """The local copy of ``remote``; a half or altered download never gets its name.
+
+    The bytes go to ``name.part``, which the next attempt, or the next process, continues.
+
+    Args:
+        remote: the file.
+        folder: where it is kept.
+        progress: told about every chunk.
+        timeout: seconds of silence after which the line counts as broken.
+        attempts: how often a broken line is taken up.
+        pause: seconds before the second attempt; doubled before each further one.
+        otherwise: what the user can do when the download fails, for the error.
+    """
+    target = folder / remote.name
+    if _intact(target, remote):
+        return target
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / ".lock"):
+            if not _intact(target, remote):  # another process may have been faster
+                _download(remote, target, progress, timeout, attempts, pause, otherwise)
+    except OSError as error:
+        raise GelatoError(f"cannot write to {folder}: {error.strerror}; set GELATO_CACHE to another folder") from error
+    return target
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _intact(path: Path, remote: Remote) -> bool:
+    return path.is_file() and remote.sha256 in (None, sha256(path))
+
+
+def _download(
+    remote: Remote,
+    target: Path,
+    progress: Progress | None,
+    timeout: float,
+    attempts: int,
+    pause: float,
+    otherwise: str,
+) -> None:
+    part = target.with_name(f"{target.name}.part")
+    continued = part.exists()
+    transfer = _Transfer(remote, part, progress, timeout)
+    for attempt in range(attempts):
+        if attempt:
+            time.sleep(pause * 2 ** (attempt - 1))
+        try:
+            transfer.run()
+        except BREAKS as error:
+            reason = _reason(error)
+            if _final(error):
+                raise GelatoError(f"cannot download {remote.url}: {reason}; {otherwise}") from error
+            continue
+        found = sha256(part)
+        if remote.sha256 in (None, found):
+            part.replace(target)
+            return
+        part.unlink()
+        if not continued:
+            raise InputError(f"{remote.url} has changed: expected sha256 {remote.sha256}, got {found}; {otherwise}")
+        continued, reason = False, f"expected sha256 {remote.sha256}, got {found}"  # the old half may be at fault
+    raise GelatoError(f"cannot download {remote.url}: {reason} ({attempts} attempts); {otherwise}")
+
+
+class _Transfer:
+    """One file on its way into ``part``; ``run`` goes on where the last run broke off."""
+
+    def __init__(self, remote: Remote, part: Path, progress: Progress | None, timeout: float) -> None:
+        self.remote, self.part, self.progress, self.timeout = remote, part, progress, timeout
+        self.tag: str | None = None
+
+    def run(self) -> None:
+        checkable = self.tag or self.remote.sha256  # else the rest might be that of a newer file
+        done = self.part.stat().st_size if checkable and self.part.exists() else 0
+        headers = {"Accept-Encoding": "identity", "User-Agent": "gelato"}
+        if done:
+            headers["Range"] = f"bytes={done}-"
+            if self.tag:
+                headers["If-Range"] = self.tag
+        try:
+            with urllib.request.urlopen(
+                urllib.request.Request(self.remote.url, headers=headers), timeout=self.timeout
+            ) as reply:
+                self._receive(reply, done)
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not done:
+                raise
+            if self.remote.sha256 is None:
+                self.part.unlink()
+                raise ConnectionError(f"the server has no more than {done:,} bytes, and promised more") from error
+            # all of it is here, or it is not the server's file: the checksum tells
+
+    def _receive(self, reply: Any, done: int) -> None:
+        length = reply.headers.get("Content-Length", "")
+        if reply.status != http.HTTPStatus.PARTIAL_CONTENT:
+            done = 0  # the server sends the file from its beginning
+        elif not str(reply.headers.get("Content-Range", "")).startswith(f"bytes {done}-"):
+            self.part.unlink(missing_ok=True)
+            raise ConnectionError("the server sent another range than was asked for")
+        total = done + int(length) if length.isdigit() else None
+        tag = reply.headers.get("ETag", "")
+        self.tag = tag if tag.startswith('"') else None  # a weak tag does not promise equal bytes
+        with self.part.open("ab" if done else "wb") as file:
+            while chunk := _chunk(reply):
+                file.write(chunk)
+                done += len(chunk)
+                if self.progress:
+                    self.progress(done, total)
+            file.flush()
+            os.fsync(file.fileno())
+        if total is not None and done != total:
+            raise ConnectionError(f"the line broke after {done:,} of {total:,} bytes")
+
+
+def _chunk(reply: Any) -> bytes:
+    try:
+        return bytes(reply.read(CHUNK))
+    except OSError as error:  # any of them: the line broke, not the disk
+        raise ConnectionError(_reason(error)) from error
+
+
+def _final(error: BaseException) -> bool:
+    """Whether trying again is of no use: the server refuses, or there is no way to it."""
+    if isinstance(error, urllib.error.HTTPError):
+        return error.code not in TRANSIENT
+    return isinstance(error, urllib.error.URLError) and isinstance(error.reason, socket.gaierror)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"the server answers {error.code} {error.reason}"
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(cause, TimeoutError):
+        return "the server does not answer in time"
+    return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__

@@ -1,0 +1,75 @@
+"""From a name to a checked graph."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+from gelato.datasets.catalog import DATASETS
+from gelato.datasets.dataset import Dataset
+from gelato.datasets.download import Progress, fetch
+from gelato.datasets.folder import Place, cache_folder, contents, data_folder, file_in, read_file, stem
+from gelato.errors import InputError, MissingDependency
+from gelato.graph import Graph
+
+Folder = str | os.PathLike[str] | None
+
+
+def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress: Progress | None = None) -> Graph:
+    """The graph of this name: from a folder, the package, the cache, or the network, and checked.
+
+    Args:
+        name: a name in ``DATASETS``, or of an npz file in the data folder.
+        data_root: folder of npz files to take instead of a download; by default ``$GELATO_DATA``, if set.
+        cache: folder for downloads; by default ``$GELATO_CACHE``, else ``gelato`` in the user's cache.
+        progress: called with the bytes done and in all while a file is downloaded.
+    """
+    place = where(name, data_root, cache)
+    if place.kind == "folder" and place.path is not None:
+        graph = read_file(place.path)
+        if name in set(DATASETS):
+            DATASETS[name].check(graph, str(place.path))
+        return graph
+    dataset, root = DATASETS[name], data_folder(data_root)
+    if dataset.embedded:
+        graph = dataset.reader(Path())
+        dataset.check(graph, "the sample in the package")
+        return graph
+    if root is not None:
+        raise InputError(
+            f"{root} does not hold {stem(name)}.npz; it has {contents(root)}; "
+            "add the file, or download with GELATO_DATA unset and without data_root"
+        )
+    return _from_files(dataset, cache_folder(cache) / name, progress)
+
+
+def where(name: str, data_root: Folder = None, cache: Folder = None) -> Place:
+    """Where this dataset would be taken from now; nothing is read or downloaded."""
+    root = data_folder(data_root)
+    if root is not None and (path := file_in(root, name)) is not None:
+        return Place("folder", path)
+    if name not in set(DATASETS) and root is not None:
+        raise InputError(f"unknown dataset {name!r}; known: {', '.join(sorted(DATASETS))}; {root} has {contents(root)}")
+    dataset = DATASETS[name]
+    if dataset.embedded:
+        return Place("embedded")
+    folder = cache_folder(cache) / name
+    if all((folder / remote.name).is_file() for remote in dataset.files):
+        return Place("cached", folder)
+    return Place("not downloaded")
+
+
+def _from_files(dataset: Dataset, folder: Path, progress: Progress | None) -> Graph:
+    if dataset.extra is not None and find_spec(dataset.extra) is None:  # before a long download, not after it
+        raise MissingDependency(f"dataset {dataset.name}", dataset.extra, dataset.extra)
+    otherwise = f"try again, or put {stem(dataset.name)}.npz into a folder and set GELATO_DATA to that folder"
+    for remote in dataset.files:
+        fetch(remote, folder, progress=progress, otherwise=otherwise)
+    try:
+        graph = dataset.reader(folder)
+        dataset.check(graph, str(folder))
+    except InputError:
+        for remote in dataset.files:
+            if remote.sha256 is None:  # only now is it known that this file is not the published one
+                (folder / remote.name).unlink(missing_ok=True)
+        raise
+    return graph

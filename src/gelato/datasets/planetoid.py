@@ -1,0 +1,76 @@
+"""The Planetoid release of Cora, CiteSeer and PubMed."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from gelato.datasets.pickles import read_pickle
+from gelato.errors import InputError
+from gelato.graph import Graph
+
+PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
+"""The files are ``ind.<name>.<part>``; ``x`` and ``y`` are the first rows of ``allx`` and ``ally``."""
+
+
+def read_planetoid(folder: Path, *, name: str) -> Graph:
+    """The graph in the files ``ind.<name>.*`` of a folder, as PyTorch Geometric reads it.
+
+    Rows ``0 .. len(allx) - 1`` of the attributes are ``allx``; row ``i`` of ``tx`` belongs to the node on line ``i``
+    of ``test.index``. Nodes that neither has (CiteSeer has 15) are without attributes and carry label 0. The lists
+    of neighbours hold loops and repeats, which are dropped.
+    """
+    allx, tx = (_matrix(folder / f"ind.{name}.{part}") for part in ("allx", "tx"))
+    ally, ty = (_table(folder / f"ind.{name}.{part}") for part in ("ally", "ty"))
+    tested = _indices(folder / f"ind.{name}.test.index")
+    known = allx.shape[0]
+    if tx.shape != (len(tested), allx.shape[1]) or len(ally) != known or ty.shape != (len(tested), ally.shape[1]):
+        raise InputError(
+            f"the sizes of the files ind.{name}.* in {folder} disagree: allx {allx.shape}, ally {ally.shape}, "
+            f"tx {tx.shape}, ty {ty.shape}, test.index {len(tested)}"
+        )
+    if tested.min() < known or len(np.unique(tested)) != len(tested):
+        raise InputError(f"{folder / f'ind.{name}.test.index'} must list each node from {known} on at most once")
+    n = int(tested.max()) + 1
+    row = np.full(n, known + len(tested))  # the row of zeros at the end, for nodes that no file describes
+    row[:known] = np.arange(known)
+    row[tested] = known + np.arange(len(tested))
+    nothing = csr_array((1, allx.shape[1]), dtype=np.float32)
+    attributes = csr_array(vstack([allx, tx, nothing], format="csr"))[row]
+    labels = np.concatenate([ally.argmax(axis=1), ty.argmax(axis=1), [0]])[row]
+    return Graph.from_edges(_links(folder / f"ind.{name}.graph"), n, attributes=attributes, labels=labels)
+
+
+def _matrix(path: Path) -> csr_array:
+    value: Any = read_pickle(path)
+    if not isinstance(value, csr_array):
+        raise InputError(f"{path} must hold a sparse matrix, got {type(value).__name__}")
+    return value.astype(np.float32)
+
+
+def _table(path: Path) -> NDArray[Any]:
+    value = read_pickle(path)
+    if not isinstance(value, np.ndarray) or value.ndim != 2:
+        raise InputError(f"{path} must hold one row of classes a node, got {type(value).__name__}")
+    return value
+
+
+def _indices(path: Path) -> NDArray[np.int64]:
+    try:
+        return np.array([int(line) for line in path.read_text("ascii").split()], dtype=np.int64)
+    except ValueError as error:
+        raise InputError(f"{path} must hold one node index a line: {error}") from error
+
+
+def _links(path: Path) -> NDArray[np.int64]:
+    neighbours = read_pickle(path)
+    if not isinstance(neighbours, dict):
+        raise InputError(f"{path} must hold a list of neighbours for each node, got {type(neighbours).__name__}")
+    try:
+        u = np.repeat(list(neighbours), [len(others) for others in neighbours.values()])
+        v = np.array([other for others in neighbours.values() for other in others])
+        return np.column_stack([u, v]).astype(np.int64, casting="safe")
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{path} must hold lists of node indices: {error}") from error

@@ -1,0 +1,51 @@
+"""What a cell of an edge table means: a weight or a time."""
+
+import math
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from gelato.errors import InputError
+
+_ONE_CLOCK = "write all times alike, or say time=False"
+
+
+def weight_of(cell: Any, place: str, without: str = "weight=False") -> float:
+    """The weight in a cell, positive and finite; ``without`` is what a caller says to leave weights out."""
+    try:
+        weight = float(cell)
+    except (TypeError, ValueError):
+        raise InputError(f"{place}: weight {cell!r} is not a number; correct it, or say {without}") from None
+    if not 0 < weight < math.inf:
+        raise InputError(f"{place}: weight {cell!r} is not a positive, finite number; correct it, or say {without}")
+    return weight
+
+
+def clock(first: Any) -> Callable[[Any, str], float]:
+    """How the times of a column are read, told by its first cell: as numbers, or as ISO 8601 dates."""
+    try:
+        float(first)
+    except (TypeError, ValueError):
+        return _date
+    return _moment
+
+
+def _moment(cell: Any, place: str) -> float:
+    try:
+        time = float(cell)
+    except (TypeError, ValueError):
+        raise InputError(f"{place}: time {cell!r} is not a number, as the first time is; {_ONE_CLOCK}") from None
+    if not math.isfinite(time):
+        raise InputError(f"{place}: time {cell!r} is not finite; give every link a time")
+    return time
+
+
+def _date(cell: Any, place: str) -> float:
+    """Seconds from 1970 to a date, which is in UTC unless it says otherwise."""
+    try:
+        date = datetime.fromisoformat(str(cell))
+    except ValueError:
+        raise InputError(
+            f"{place}: time {cell!r} is neither a number nor a date such as 2024-05-31 12:00; {_ONE_CLOCK}"
+        ) from None
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()

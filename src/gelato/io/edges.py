@@ -1,0 +1,111 @@
+"""Edge tables: one link a row, nodes by name.
+
+Node names from files are text, also where all of them are integers: ``"7"`` and ``"07"`` are two nodes. Nodes come in
+the order of the attribute table when there is one, else in the order in which the links first name them.
+"""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.io.attributes import AttributeTable
+from gelato.io.cells import clock, weight_of
+from gelato.io.layout import Layout
+from gelato.io.names import written_names
+from gelato.io.tables import Table, open_table, write_table
+
+
+def read_edges(path: Path, layout: Layout, attributes: AttributeTable | None, directed: bool, isolated: bool) -> Graph:
+    """The graph of an edge table in a file."""
+    with open_table(path, layout.is_header, header=layout.header, delimiter=layout.delimiter) as table:
+        return table_graph(table, layout, attributes, directed=directed, isolated=isolated)
+
+
+def table_graph(
+    table: Table, layout: Layout, attributes: AttributeTable | None = None, *, directed: bool, isolated: bool
+) -> Graph:
+    """The graph of an edge table; nodes of ``attributes`` without a link are refused unless ``isolated``."""
+    u, v, w, t = layout.columns(table)
+    index = {} if attributes is None else {name: i for i, name in enumerate(attributes.names.tolist())}
+    limit, label = (float("inf"), "") if attributes is None else (len(index), attributes.label)
+    ends, weights, times = array("q"), array("d"), array("d")
+    time_of = None
+    for number, cells in table.rows([column for column in (u, v, w, t) if column is not None]):
+        source, target = cells[u], cells[v]
+        if source == "" or target == "":
+            raise InputError(f"{table.place(number)}: a node has no name; fill the cell or drop the row")
+        ends.append(index.setdefault(source, len(index)))
+        ends.append(index.setdefault(target, len(index)))
+        if len(index) > limit:
+            missing = source if index[source] >= limit else target
+            raise InputError(
+                f"{table.place(number)}: node {missing!r} is not in {label}; add it there or drop the link"
+            )
+        if w is not None:
+            weights.append(weight_of(cells[w], table.place(number)))
+        if t is not None:
+            time_of = time_of or clock(cells[t])
+            times.append(time_of(cells[t], table.place(number)))
+    pairs = np.frombuffer(ends, dtype=np.int64).reshape(-1, 2)
+    _check_links(table.label, pairs, list(index))
+    if attributes is not None and not isolated:
+        _check_linked(table.label, pairs, attributes)
+    return Graph.from_edges(
+        pairs,
+        len(index),
+        weights=None if w is None else np.frombuffer(weights),
+        times=None if t is None else np.frombuffer(times),
+        directed=directed,
+        names=np.fromiter(index, dtype=object, count=len(index)),
+        attributes=None if attributes is None else attributes.matrix,
+        attribute_names=None if attributes is None else attributes.columns,
+    )
+
+
+def write_edges(graph: Graph, path: Path) -> None:
+    """Write one link a row, with weights if any differs from 1 and times if there are any."""
+    header, columns = edge_columns(graph)
+    names = written_names(graph, str(path))
+    rows: Iterator[Sequence[Any]] = (
+        (names[u], names[v], *rest) for u, v, *rest in zip(*(column.tolist() for column in columns), strict=True)
+    )
+    write_table(path, header, rows)
+
+
+def edge_columns(graph: Graph) -> tuple[list[str], list[NDArray[Any]]]:
+    """Names and ``(m,)`` values of the columns of a graph's edge table, nodes as indices."""
+    u, v = graph.edges[:, 0], graph.edges[:, 1]
+    header: list[str] = ["source", "target"]
+    columns: list[NDArray[Any]] = [u, v]
+    if graph.weighted:
+        header.append("weight")
+        columns.append(graph.adjacency[u, v])
+    if graph.times is not None:
+        header.append("time")
+        columns.append(graph.times)
+    return header, columns
+
+
+def _check_links(label: str, pairs: NDArray[np.int64], names: list[Any]) -> None:
+    if (pairs[:, 0] != pairs[:, 1]).any():
+        return
+    if len(names) == 1:
+        raise InputError(f"{label}: {names[0]!r} is the only node; a graph needs at least two, and a link between them")
+    raise InputError(f"{label}: all {len(pairs):,} links are self-loops, which are dropped; give a link of two nodes")
+
+
+def _check_linked(label: str, pairs: NDArray[np.int64], attributes: AttributeTable) -> None:
+    linked = np.zeros(len(attributes.names), dtype=bool)
+    linked[pairs] = True
+    if not linked.all():
+        node = int(np.flatnonzero(~linked)[0])
+        raise InputError(
+            f"{attributes.place(node)}: unknown node {attributes.names[node]!r}: no link of {label} names it; "
+            "correct it, or keep nodes without links with isolated=True (--isolated)"
+        )

@@ -1,0 +1,72 @@
+"""Files at the door: opened with errors that name them, and replaced whole or not at all."""
+
+import gzip
+import io
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeVar, cast
+
+from gelato.errors import InputError
+from gelato.registry import Registry
+
+T = TypeVar("T")
+
+
+def suffix_of(path: Path) -> str:
+    """The lower-case suffix that tells the format, such as ``.csv`` or ``.csv.gz``."""
+    suffixes = [part.lower() for part in path.suffixes]
+    return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
+
+
+def format_of(path: Path, formats: Registry[T]) -> T:
+    """The entry of ``formats`` for the suffix of ``path``."""
+    try:
+        return formats[suffix_of(path)]
+    except InputError as error:
+        problem = "is a folder; name a file in it" if path.is_dir() else error
+        raise InputError(f"{path}: {problem}") from None
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked when its name ends in ``.gz``; what goes wrong is told with the file's name."""
+    try:
+        with path.open("rb") as packed:
+            if path.suffix.lower() == ".gz":
+                with gzip.open(packed) as unpacked:
+                    yield io.BufferedReader(cast(Any, unpacked))
+            else:
+                yield packed
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file; check its name and folder") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; name a file in it") from None
+    except PermissionError:
+        raise InputError(f"{path}: may not be read; change its permissions") from None
+    except gzip.BadGzipFile as error:
+        reason = str(error).split(" (")[0].lower()
+        raise InputError(f"{path}: {reason}; take .gz off its name or compress it again") from None
+    except (EOFError, zlib.error):
+        raise InputError(f"{path}: its gzip data is damaged or ends too early; fetch or write it again") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """A path beside ``path`` to write to; it takes the place of ``path`` only when the block ends well."""
+    goal = path.resolve()
+    try:
+        if goal.is_dir():
+            raise InputError(f"{path}: is a folder; name a file in it")
+        with tempfile.TemporaryDirectory(prefix=".gelato-", dir=goal.parent) as scratch:
+            part = Path(scratch) / goal.name
+            yield part
+            part.replace(goal)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no folder {goal.parent}; make it first") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None

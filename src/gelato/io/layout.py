@@ -1,0 +1,83 @@
+"""The layout of an edge table: whether it has a header, and which columns hold what."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gelato.errors import InputError
+from gelato.io.tables import Table
+
+Column = str | int | None
+"""A column by name, by position counted from 0, or wherever it is usually found."""
+
+NODE_COLUMNS = (
+    *(("source", "target"), ("src", "dst"), ("src", "dest"), ("from", "to"), ("fromnode", "tonode")),
+    *(("u", "v"), ("i", "j"), ("node1", "node2"), ("id1", "id2"), ("user1", "user2"), ("head", "tail")),
+    *(("subject", "object"), ("start", "end"), ("citing", "cited"), ("sourcenode", "targetnode")),
+)
+"""Names of the two node columns, in lower case, without punctuation and a last ``id``."""
+WEIGHT_COLUMNS = ("weight",)
+TIME_COLUMNS = ("time", "timestamp")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns of an edge table hold what, and how a text file is divided; see ``read_graph``."""
+
+    source: Column = None
+    target: Column = None
+    weight: Column | Literal[False] = None
+    time: Column | Literal[False] = None
+    header: bool | None = None
+    delimiter: str | None = None
+
+    def is_header(self, first: Sequence[str], second: Sequence[str] | None) -> bool:
+        """Whether the first row is a header.
+
+        It is when a column is asked for by name; when it holds two well-known names of node columns, or a name of a
+        weight or time column behind the first two; and when integers stand below two first cells that are none.
+        """
+        if any(isinstance(column, str) for column in (self.source, self.target, self.weight, self.time)):
+            return True
+        known = {*WEIGHT_COLUMNS, *TIME_COLUMNS}
+        if _node_columns(first) or any(_plain(cell) in known for cell in first[2:]):
+            return True
+        return second is not None and not any(map(_is_integer, first[:2])) and all(map(_is_integer, second[:2]))
+
+    def columns(self, table: Table) -> tuple[int, int, int | None, int | None]:
+        """Positions of source, target, weight and time."""
+        if table.width < 2:
+            raise InputError(
+                f"{table.label}: there is 1 column, and links need two; if something else divides the columns, "
+                "name it with delimiter="
+            )
+        u, v = (_node_columns(table.header) if table.header else None) or (0, 1)
+        u = u if self.source is None else table.position(self.source, "source")
+        v = v if self.target is None else table.position(self.target, "target")
+        if u == v:
+            raise InputError(f"{table.label}: source and target are both column {u}; name both columns")
+        return u, v, _find(table, self.weight, "weight", (u, v)), _find(table, self.time, "time", (u, v))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.casefold()).removesuffix("id")
+
+
+def _node_columns(header: Sequence[str]) -> tuple[int, int] | None:
+    plain = [_plain(name) for name in header]
+    return next(((plain.index(u), plain.index(v)) for u, v in NODE_COLUMNS if u in plain and v in plain), None)
+
+
+def _is_integer(cell: str) -> bool:
+    return cell.removeprefix("-").isdecimal()
+
+
+def _find(table: Table, asked: Column | Literal[False], role: str, taken: tuple[int, int]) -> int | None:
+    if asked is False:
+        return None
+    if asked is not None:
+        return table.position(asked, role)
+    known = WEIGHT_COLUMNS if role == "weight" else TIME_COLUMNS
+    names = [_plain(name) for name in table.header or ()]
+    return next((i for i, name in enumerate(names) if name in known and i not in taken), None)

@@ -1,0 +1,85 @@
+"""Graphs of NetworkX."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.io.attributes import dense_rows
+from gelato.io.cells import weight_of
+from gelato.io.edges import edge_columns
+from gelato.io.optional import optional
+
+
+def from_networkx(
+    graph: Any, *, attributes: str | None = None, weight: str | None = "weight", time: str | None = None
+) -> Graph:
+    """The graph of a NetworkX graph of any kind; parallel links are dropped as repeats.
+
+    Args:
+        graph: nodes may be anything hashable, and become the names.
+        attributes: key of the numbers of each node, a vector or one number, or ``None``.
+        weight: key of the weights; a link without one weighs 1. ``None`` for no weights.
+        time: key of the times, a number for every link, or ``None``.
+    """
+    names = list(graph.nodes)
+    index = {name: i for i, name in enumerate(names)}
+    pairs, weights, times = [], [], []
+    for u, v, data in graph.edges(data=True):
+        place = f"link ({u!r}, {v!r})"
+        pairs.append((index[u], index[v]))
+        weights.append(1.0 if weight is None else weight_of(data.get(weight, 1.0), place, "weight=None"))
+        if time is not None:
+            times.append(_vector(data, time, place, size=1)[0])
+    return Graph.from_edges(
+        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        len(names),
+        weights=weights,
+        times=None if time is None else times,
+        directed=graph.is_directed(),
+        names=np.fromiter(names, dtype=object, count=len(names)),
+        attributes=None if attributes is None else _vectors(graph, names, attributes),
+    )
+
+
+def to_networkx(graph: Graph, *, attributes: str = "x", weight: str = "weight", time: str = "time") -> Any:
+    """The ``Graph`` or ``DiGraph`` of NetworkX, its nodes called by their names, with labels under ``y``."""
+    networkx = optional("networkx", purpose="to_networkx", extra="networkx")
+    result = networkx.DiGraph() if graph.directed else networkx.Graph()
+    names = list(range(graph.n)) if graph.names is None else graph.names.tolist()
+    result.add_nodes_from(names)
+    if graph.attributes is not None:
+        for name, row in zip(names, dense_rows(graph), strict=True):
+            result.nodes[name][attributes] = np.array(row)
+    if graph.labels is not None:
+        for name, label in zip(names, graph.labels.tolist(), strict=True):
+            result.nodes[name]["y"] = label
+    header, columns = edge_columns(graph)
+    keys = [{"weight": weight, "time": time}[name] for name in header[2:]]
+    for u, v, *data in zip(*(column.tolist() for column in columns), strict=True):
+        result.add_edge(names[u], names[v], **dict(zip(keys, data, strict=True)))
+    return result
+
+
+def _vectors(graph: Any, names: list[Any], key: str) -> NDArray[np.float64]:
+    rows: list[NDArray[np.float64]] = []
+    for name in names:
+        rows.append(_vector(graph.nodes[name], key, f"node {name!r}", size=len(rows[0]) if rows else None))
+    return np.array(rows)
+
+
+def _vector(data: Any, key: str, place: str, size: int | None) -> NDArray[np.float64]:
+    """The numbers under a key, ``size`` of them."""
+    if key not in data:
+        raise InputError(f"{place} has no {key!r}; give it one, as all others")
+    try:
+        vector = np.asarray(data[key], dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        raise InputError(f"{place}: {key!r} is {data[key]!r}, which is not made of numbers; correct it") from None
+    if size is not None and len(vector) != size:
+        raise InputError(f"{place}: {key!r} has {len(vector)} numbers, and others have {size}; make them equal")
+    if not np.isfinite(vector).all():
+        raise InputError(f"{place}: {key!r} is {data[key]!r}, which is not finite; fill missing values")
+    return vector

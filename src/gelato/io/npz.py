@@ -1,0 +1,123 @@
+"""Whole graphs in ``.npz`` files, without pickle.
+
+``edges`` ``(m, 2)`` and ``num_nodes`` are always there; attributes are ``x`` when dense, and ``x_data``, ``x_indices``,
+``x_indptr`` and ``x_shape`` when sparse; ``y``, ``names``, ``x_names``, ``weights``, ``times`` and ``directed`` stand
+for labels, names of nodes and attributes, weights and times of the links, and direction, where the graph has them.
+Names are text or integers; arrays of other names are left alone.
+"""
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.io.files import reading, written_aside
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+SPARSE_PARTS = ("x_data", "x_indices", "x_indptr", "x_shape")
+
+
+def read_npz(path: Path, directed: bool = False) -> Graph:
+    """The graph in a file; ``directed`` holds for files that do not say."""
+    arrays = _arrays(path)
+    missing = [name for name in ("edges", "num_nodes") if name not in arrays]
+    if 0 < sum(part in arrays for part in SPARSE_PARTS) < len(SPARSE_PARTS):
+        missing += [part for part in SPARSE_PARTS if part not in arrays]
+    if missing:
+        found = ", ".join(arrays) or "nothing"
+        raise InputError(f"{path}: there is no array {', '.join(missing)}; it holds {found}")
+    nodes = arrays["num_nodes"]
+    if nodes.shape != () or nodes.dtype.kind not in "iu":
+        raise InputError(f"{path}: num_nodes must be one integer, got {nodes.dtype} of shape {nodes.shape}")
+    try:
+        return Graph.from_edges(
+            arrays["edges"],
+            int(nodes),
+            weights=arrays.get("weights"),
+            times=arrays.get("times"),
+            directed=bool(arrays.get("directed", directed)),
+            attributes=_attributes(arrays),
+            names=_objects(arrays.get("names")),
+            attribute_names=_objects(arrays.get("x_names")),
+            labels=arrays.get("y"),
+        )
+    except (TypeError, ValueError) as error:  # InputError is a ValueError
+        raise InputError(f"{path}: {error}") from None
+
+
+def write_npz(graph: Graph, path: Path) -> None:
+    """Write everything the graph holds but the count of dropped links."""
+    u, v = graph.edges.T
+    small = graph.n <= np.iinfo(np.int32).max
+    arrays: dict[str, Any] = {
+        "edges": graph.edges.astype(np.int32 if small else np.int64),
+        "num_nodes": np.int64(graph.n),
+        "names": _plain(graph.names, "names", path),
+        "x_names": _plain(graph.attribute_names, "attribute names", path),
+        "y": _plain(graph.labels, "labels", path),
+        "weights": graph.adjacency[u, v] if graph.weighted else None,
+        "times": graph.times,
+        "directed": np.bool_(True) if graph.directed else None,
+    }
+    x = graph.attributes
+    if issparse(x):
+        arrays |= {"x_data": x.data, "x_indices": x.indices, "x_indptr": x.indptr, "x_shape": np.array(x.shape)}
+    else:
+        arrays["x"] = x
+    with written_aside(path) as goal, goal.open("wb") as stream:
+        np.savez_compressed(stream, **{name: array for name, array in arrays.items() if array is not None})
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    with reading(path) as stream:
+        try:
+            with np.load(stream, allow_pickle=False) as archive:
+                return {name: archive[name] for name in archive.files}
+        except (*_DAMAGE, AttributeError, KeyError, TypeError, ValueError) as error:
+            if "allow_pickle" in str(error) or "pickled data" in str(error):
+                raise InputError(
+                    f"{path}: holds pickled Python objects, which are not loaded; save plain arrays"
+                ) from None
+            raise InputError(f"{path}: is not a whole .npz file; fetch or write it again") from None
+
+
+def _attributes(arrays: dict[str, NDArray[Any]]) -> Any:
+    if "x_data" not in arrays:
+        return arrays.get("x")
+    try:
+        parts = (arrays["x_data"], arrays["x_indices"], arrays["x_indptr"])
+        attributes = csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
+        attributes.check_format(full_check=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{', '.join(SPARSE_PARTS)} do not fit together: {error}") from None
+    return attributes
+
+
+def _objects(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    """The same names as Python's own text and integers, which print without their type."""
+    if array is None:
+        return None
+    text = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+    return np.fromiter(text.tolist(), dtype=object, count=text.size)
+
+
+def _plain(array: NDArray[Any] | None, what: str, path: Path) -> NDArray[Any] | None:
+    """The same values in an array that needs no pickle."""
+    if array is None or array.dtype.kind != "O":
+        return array
+    values = array.tolist()
+    for kind, dtype in ((str, np.str_), (int, np.int64)):
+        if all(type(value) is kind for value in values):
+            try:
+                plain = np.array(values, dtype=dtype)
+            except OverflowError:
+                break
+            if plain.tolist() == values:  # NumPy cuts trailing null characters off
+                return plain
+    raise InputError(f"{path}: {what} must be all text or all 64-bit integers to be stored without pickle")

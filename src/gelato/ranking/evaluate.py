@@ -1,0 +1,187 @@
+"""Evaluation of one method on one split: scores, ranks, metrics, time and memory."""
+
+import hashlib
+import inspect
+import json
+import math
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.heuristics import HEURISTICS
+from gelato.partition import partition
+from gelato.ranking.checkpoint import Checkpoint
+from gelato.ranking.metrics import CUTS, DEFAULT_METRICS, hit_count, metric, random_metric
+from gelato.ranking.rank import Progress, rank
+from gelato.ranking.ranks import Ranks
+from gelato.regimes import Candidates, Phase, biased, partitioned, unbiased
+from gelato.registry import Registry
+from gelato.scores import Scores
+from gelato.splits import Split
+
+REGIMES: Registry[Callable[..., Candidates]] = Registry(
+    "regime", {"unbiased": unbiased, "partitioned": partitioned, "biased": biased}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The result of one evaluation.
+
+    ``seconds`` counts scoring and ranking, not reading the graph or the one-time compilation of the kernels;
+    ``peak_memory_bytes`` is the largest resident size of the whole process so far.
+    """
+
+    dataset: str
+    method: str
+    regime: str
+    split: str
+    n: int
+    m: int
+    options: Mapping[str, Any]
+    ranks: Ranks
+    seconds: float
+    peak_memory_bytes: int
+
+    def metric(self, name: str) -> float:
+        """One metric, such as ``ap`` or ``hits@1000``."""
+        return metric(name, self.ranks)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything but the ranks, ready for ``json.dumps``; what cannot be answered is ``None``."""
+        cuts = [k for k in CUTS if k <= self.ranks.negatives]
+        return {
+            "dataset": self.dataset,
+            "method": self.method,
+            "options": dict(self.options),
+            "regime": self.regime,
+            "split": self.split,
+            "n": self.n,
+            "m": self.m,
+            "positives": self.ranks.positives,
+            "negatives": self.ranks.negatives,
+            "metrics": {name: _number(metric(name, self.ranks)) for name in DEFAULT_METRICS},
+            "random": {name: _number(random_metric(name, self.ranks)) for name in DEFAULT_METRICS},
+            "hits": {str(k): hit_count(self.ranks, k) for k in cuts},
+            "seconds": self.seconds,
+            "peak_memory_bytes": self.peak_memory_bytes,
+        }
+
+
+def evaluate(
+    split: Split,
+    method: str,
+    *,
+    dataset: str = "graph",
+    regime: str = "unbiased",
+    phase: Phase = "test",
+    options: Mapping[str, Any] | None = None,
+    parts: int = 10,
+    ratio: int = 1,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    resume: Path | None = None,
+) -> Evaluation:
+    """Test one method on a split.
+
+    Args:
+        split: what is hidden.
+        method: a name in ``HEURISTICS``.
+        dataset: what to call the graph in the result.
+        regime: ``unbiased`` (every non-link), ``partitioned`` (inside METIS parts) or ``biased`` (sampled).
+        phase: rank the ``test`` or the ``valid`` links.
+        options: keyword arguments of the method, such as ``steps``.
+        parts: number of METIS parts, for ``partitioned``.
+        ratio: negatives for each positive, for ``biased``.
+        seed: of the partition or the sample.
+        threads: all cores by default.
+        progress: called with the pairs done and in all.
+        resume: folder where a long count is kept, so that the same call goes on where it was stopped.
+    """
+    chosen = dict(options or {})
+    candidates = candidates_of(split, regime, phase, parts=parts, ratio=ratio, seed=seed)
+    compile_for(method, chosen, split.train)
+    begin = time.perf_counter()
+    scores = scores_of(method, split.train, chosen)
+    checkpoint = None
+    if resume is not None and candidates.sampled is None:
+        key = _key(split.train, candidates, method, chosen)
+        checkpoint = Checkpoint(resume / f"{key[:24]}.npz", key)
+    ranks = rank(scores, candidates, threads=threads, progress=progress, checkpoint=checkpoint)
+    seconds = time.perf_counter() - begin
+    if checkpoint is not None:
+        checkpoint.finish()
+    if regime == "partitioned":
+        chosen["parts"] = parts
+    graph = split.graph
+    return Evaluation(dataset, method, regime, split.name, graph.n, graph.m, chosen, ranks, seconds, peak_memory())
+
+
+def candidates_of(split: Split, regime: str, phase: Phase, *, parts: int, ratio: int, seed: int) -> Candidates:
+    """The candidate pairs of a regime given by name."""
+    make = REGIMES[regime]
+    if make is partitioned:
+        return partitioned(split, partition(split.train, parts, seed), phase)
+    return make(split, phase=phase) if make is unbiased else biased(split, ratio, seed, phase)
+
+
+def scores_of(method: str, graph: Graph, options: Mapping[str, Any]) -> Scores:
+    """Scores of a method given by name; an option it does not know is refused."""
+    make = HEURISTICS[method]
+    known = options_of(method)
+    for name in options:
+        if name not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise InputError(f"method {method!r} has no option {name!r}; {takes}")
+    return make(graph, **options)
+
+
+def options_of(method: str) -> list[str]:
+    """The names of the options that a method takes."""
+    parameters = inspect.signature(HEURISTICS[method]).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+
+
+def peak_memory() -> int:
+    """Largest resident size of this process so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def compile_for(method: str, options: Mapping[str, Any], graph: Graph) -> None:
+    """Run the method on four nodes, so that compiling (once on a machine) is not taken for computing."""
+    weights = [1.0, 2.0, 1.0, 1.0] if graph.weighted else None
+    attributes = None
+    if graph.attributes is not None:
+        two_each = np.eye(4) + np.eye(4, k=1)
+        attributes = csr_array(two_each) if issparse(graph.attributes) else two_each
+    edges = [[0, 1], [1, 2], [2, 3], [3, 0]]
+    small = Graph.from_edges(edges, 4, weights=weights, attributes=attributes, directed=graph.directed)
+    scores = scores_of(method, small, options)
+    rank(scores, Candidates(4, graph.directed, np.array([[0, 2]]), np.concatenate([small.edges, [[0, 2]]])))
+
+
+def _key(train: Graph, candidates: Candidates, method: str, options: Mapping[str, Any]) -> str:
+    """SHA-256 of all that a count depends on."""
+    digest = hashlib.sha256(f"{train.fingerprint} {method} {json.dumps(options, sort_keys=True, default=str)}".encode())
+    for part in (candidates.positives, candidates.excluded, candidates.labels):
+        digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+    if train.attributes is not None:
+        X = csr_array(train.attributes)
+        for array in (X.indptr, X.indices, X.data):
+            digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

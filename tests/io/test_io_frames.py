@@ -1,0 +1,119 @@
+"""Frames of pandas and Polars: both through the same tests."""
+
+from datetime import datetime
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from scipy.sparse import csr_array, issparse
+
+from gelato.errors import InputError
+from gelato.graph import Dropped, Graph
+from gelato.io import from_pandas, from_polars, to_pandas, to_polars
+
+PANDAS = (pandas.DataFrame, from_pandas, to_pandas)
+POLARS = (lambda columns: polars.DataFrame(columns, strict=False), from_polars, to_polars)
+both = pytest.mark.parametrize(("frame", "read", "write"), [PANDAS, POLARS], ids=["pandas", "polars"])
+
+
+def dense(attributes):
+    return attributes.toarray() if issparse(attributes) else attributes
+
+
+@both
+@pytest.mark.parametrize("names", [["a", "b", "c", " d"], [10, 0, -3, 7]])
+@pytest.mark.parametrize("directed", [False, True])
+def test_frames_give_back_the_same_graph(frame, read, write, names, directed):
+    x = csr_array(np.array([[0.0, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0.5, 0]]))
+    graph = Graph.from_edges(
+        [[0, 1], [0, 2], [1, 2]],
+        4,
+        weights=[1.5, 2, 3],
+        times=[30, 10, 20],
+        directed=directed,
+        attributes=x,
+        attribute_names=np.array(["p", "q", "r", "s"], dtype=object),
+        names=np.array(names, dtype=object),
+    )
+    edges, nodes = write(graph)
+    assert list(edges.columns) == ["source", "target", "weight", "time"]
+    assert list(nodes.columns) == ["node", "p", "q", "r", "s"]
+    got = read(edges, nodes, directed=directed, isolated=True)
+    assert got.names.tolist() == names
+    assert got.fingerprint == graph.fingerprint
+    assert got.times.tolist() == graph.times.tolist()
+    assert got.attribute_names.tolist() == graph.attribute_names.tolist()
+    np.testing.assert_array_equal(dense(got.attributes), x.toarray())
+    assert got.dropped == Dropped()
+
+
+@both
+def test_a_graph_without_names_and_attributes_is_written_by_index(frame, read, write):
+    edges, nodes = write(Graph.from_edges([[0, 2]], 3))
+    assert edges["source"].to_list() == [0]
+    assert edges["target"].to_list() == [2]
+    assert nodes["node"].to_list() == [0, 1, 2]
+
+
+@both
+def test_columns_are_found_and_encoded_as_in_files(frame, read, write):
+    edges = frame({"to": ["b", "c"], "from": ["a", "b"], "when": [datetime(1970, 1, 2), datetime(1970, 1, 3)]})
+    nodes = frame(
+        {"id": ["c", "b", "a"], "age": [1, 2, 3], "colour": ["red", "blue", "red"], "tall": [True, False, True]}
+    )
+    graph = read(edges, nodes, time="when")
+    assert graph.names.tolist() == ["c", "b", "a"]
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.times.tolist() == [172800.0, 86400.0]
+    assert graph.attribute_names.tolist() == ["age", "colour=blue", "colour=red", "tall"]
+    np.testing.assert_array_equal(dense(graph.attributes), [[1, 0, 1, 1], [2, 1, 0, 0], [3, 0, 1, 1]])
+    forced = read(edges, nodes, kinds={"age": "category"})
+    assert forced.attribute_names.tolist()[:3] == ["age=1", "age=2", "age=3"]
+
+
+@both
+@pytest.mark.parametrize(
+    ("edges", "nodes", "expected"),
+    [
+        ({"u": ["a", None], "v": ["b", "c"]}, None, "the frame of links, row 2: a node has no name"),
+        (
+            {"u": ["a"], "v": ["b"], "weight": [float("nan")]},
+            None,
+            "the frame of links, row 1: weight '' is not a number",
+        ),
+        ({"u": ["a"], "v": ["b"], "weight": [0]}, None, "row 1: weight 0 is not a positive"),
+        ({"u": [], "v": []}, None, "the frame of links is empty"),
+        ({"u": ["a"]}, None, "there is 1 column, and links need two"),
+        ({"u": ["a"], "v": ["b"]}, {"node": ["a"], "x": [1]}, "row 1: node 'b' is not in the frame of nodes"),
+        (
+            {"u": ["a"], "v": ["b"]},
+            {"node": ["a", "b", "c"], "x": [1, 2, 3]},
+            "the frame of nodes, row 3: unknown node 'c'",
+        ),
+        (
+            {"u": ["a"], "v": ["b"]},
+            {"node": ["a", "b"], "x": [1.0, None]},
+            "the frame of nodes, row 2, column 'x' is empty",
+        ),
+        (
+            {"u": ["a"], "v": ["b"]},
+            {"node": ["a", "a"], "x": [1, 2]},
+            "the frame of nodes, row 2: node 'a' is already in row 1",
+        ),
+    ],
+)
+def test_a_bad_frame_is_refused_by_row(frame, read, write, edges, nodes, expected):
+    with pytest.raises(InputError, match=expected):
+        read(frame(edges), None if nodes is None else frame(nodes))
+
+
+@both
+def test_something_that_is_no_frame_is_refused(frame, read, write):
+    with pytest.raises(InputError, match=f"{read.__name__} takes data frames, got list"):
+        read([[0, 1]])
+
+
+def test_two_pandas_columns_of_one_name_are_refused():
+    with pytest.raises(InputError, match="two columns are called 'u'"):
+        from_pandas(pandas.DataFrame([["a", "b"]], columns=["u", "u"]))
