@@ -1,13 +1,72 @@
-"""Find the missing links of sparse, attributed graphs, and measure link predictors against every pair."""
+"""Find the missing links of sparse, attributed graphs, and measure link predictors against every pair.
 
+The public names are listed here and loaded when first used, so that ``import gelato`` costs next to nothing.
+"""
+
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
-from gelato.errors import GelatoError as GelatoError
-from gelato.errors import InputError as InputError
-from gelato.errors import MissingDependency as MissingDependency
-from gelato.graph import Graph as Graph
+if TYPE_CHECKING:
+    from gelato.datasets import DATASETS as DATASETS
+    from gelato.datasets import load as load
+    from gelato.errors import GelatoError as GelatoError
+    from gelato.errors import InputError as InputError
+    from gelato.errors import MissingDependency as MissingDependency
+    from gelato.graph import Graph as Graph
+    from gelato.heuristics import HEURISTICS as HEURISTICS
+    from gelato.io import read_graph as read_graph
+    from gelato.io import write_graph as write_graph
+    from gelato.ranking.estimate import estimate as estimate
+    from gelato.ranking.evaluate import evaluate as evaluate
+    from gelato.ranking.metrics import metric as metric
+    from gelato.ranking.rank import rank as rank
+    from gelato.ranking.ranks import Ranks as Ranks
+    from gelato.ranking.top import top as top
+    from gelato.regimes import Candidates as Candidates
+    from gelato.regimes import biased as biased
+    from gelato.regimes import partitioned as partitioned
+    from gelato.regimes import unbiased as unbiased
+    from gelato.scores import DenseScores as DenseScores
+    from gelato.scores import WalkScores as WalkScores
+    from gelato.splits import Split as Split
+    from gelato.splits import audit as audit
+    from gelato.splits import split as split
+    from gelato.splits import split_by_time as split_by_time
+
+_HOMES = {
+    "datasets": ("DATASETS", "load"),
+    "errors": ("GelatoError", "InputError", "MissingDependency"),
+    "graph": ("Graph",),
+    "heuristics": ("HEURISTICS",),
+    "io": ("read_graph", "write_graph"),
+    "ranking.estimate": ("estimate",),
+    "ranking.evaluate": ("evaluate",),
+    "ranking.metrics": ("metric",),
+    "ranking.rank": ("rank",),
+    "ranking.ranks": ("Ranks",),
+    "ranking.top": ("top",),
+    "regimes": ("Candidates", "biased", "partitioned", "unbiased"),
+    "scores": ("DenseScores", "WalkScores"),
+    "splits": ("Split", "audit", "split", "split_by_time"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME)
 
 try:
     __version__ = version("gelato")
 except PackageNotFoundError:  # run from the source tree
     __version__ = "0+source"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gelato' has no attribute {name!r}")
+    value = getattr(import_module(f"gelato.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

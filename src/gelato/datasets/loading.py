@@ -3,6 +3,7 @@
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from gelato.datasets.catalog import DATASETS
 from gelato.datasets.dataset import Dataset
@@ -10,6 +11,7 @@ from gelato.datasets.download import Progress, fetch
 from gelato.datasets.folder import Place, cache_folder, contents, data_folder, file_in, read_file, stem
 from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
+from gelato.io import read_graph
 
 Folder = str | os.PathLike[str] | None
 
@@ -26,7 +28,7 @@ def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress:
     place = where(name, data_root, cache)
     if place.kind == "folder" and place.path is not None:
         graph = read_file(place.path)
-        if name in set(DATASETS):
+        if name in DATASETS:
             DATASETS[name].check(graph, str(place.path))
         return graph
     dataset, root = DATASETS[name], data_folder(data_root)
@@ -42,12 +44,31 @@ def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress:
     return _from_files(dataset, cache_folder(cache) / name, progress)
 
 
+def open_graph(
+    spec: str, *, data_root: Folder = None, progress: Progress | None = None, **reading: Any
+) -> tuple[str, Graph]:
+    """A graph given by the name of a dataset or by the path of a file, and what to call it.
+
+    Args:
+        spec: a name that ``load`` knows, or a file that ``gelato.io.read_graph`` reads.
+        data_root, progress: as in ``load``.
+        reading: how to read a file, as in ``gelato.io.read_graph``; refused for a name.
+    """
+    path = Path(spec)
+    if spec in DATASETS or not (path.suffix or path.exists() or len(path.parts) > 1):
+        given = [name for name, value in reading.items() if value not in (None, False)]
+        if given:
+            raise InputError(f"{spec!r} is a dataset, not a file: it takes no {' or '.join(given)}")
+        return spec, load(spec, data_root=data_root, progress=progress)
+    return path.name.partition(".")[0], read_graph(path, **reading)
+
+
 def where(name: str, data_root: Folder = None, cache: Folder = None) -> Place:
     """Where this dataset would be taken from now; nothing is read or downloaded."""
     root = data_folder(data_root)
     if root is not None and (path := file_in(root, name)) is not None:
         return Place("folder", path)
-    if name not in set(DATASETS) and root is not None:
+    if name not in DATASETS and root is not None:
         raise InputError(f"unknown dataset {name!r}; known: {', '.join(sorted(DATASETS))}; {root} has {contents(root)}")
     dataset = DATASETS[name]
     if dataset.embedded:
@@ -56,6 +77,28 @@ def where(name: str, data_root: Folder = None, cache: Folder = None) -> Place:
     if all((folder / remote.name).is_file() for remote in dataset.files):
         return Place("cached", folder)
     return Place("not downloaded")
+
+
+def listing(data_root: Folder = None) -> list[dict[str, Any]]:
+    """Every known dataset with its sizes and where it lies, then the other npz files of the data folder."""
+    rows: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "nodes": dataset.nodes,
+            "links": dataset.links,
+            "attributes": dataset.attributes,
+            "where": str(where(name, data_root)),
+            "source": dataset.source,
+            "licence": dataset.licence,
+        }
+        for name, dataset in DATASETS.items()
+    ]
+    root = data_folder(data_root)
+    known = {stem(name) for name in DATASETS}
+    for path in sorted(root.glob("*.npz")) if root is not None else ():
+        if path.stem not in known:
+            rows.append({"name": path.stem, "where": str(Place("folder", path))})
+    return rows
 
 
 def _from_files(dataset: Dataset, folder: Path, progress: Progress | None) -> Graph:

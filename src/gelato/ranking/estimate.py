@@ -1,7 +1,9 @@
 """Time and memory of an exact evaluation, predicted from a sample of rows before it runs."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +14,12 @@ from gelato.kernels.bins import Bins, bins_of, levels
 from gelato.kernels.histogram import histogram_walks
 from gelato.kernels.threads import default_threads
 from gelato.kernels.walk import space_of
+from gelato.ranking.evaluate import candidates_of, compile_for, peak_memory, scores_of
 from gelato.ranking.layout import Layout, layout_of
 from gelato.ranking.rank import background_of
 from gelato.regimes import Candidates
 from gelato.scores import DenseScores, Scores, WalkScores
+from gelato.splits import Split
 
 STRATA = 8
 ROWS = 48
@@ -32,6 +36,7 @@ class Estimate:
         pairs: number of candidate pairs.
         explicit: number of them with an explicit score, about.
         threads: number of threads assumed.
+        peak_memory_bytes: that of the whole process: what it took to load the graph, plus ``memory_bytes``.
     """
 
     seconds: float
@@ -39,6 +44,11 @@ class Estimate:
     pairs: int
     explicit: int
     threads: int
+    peak_memory_bytes: int
+
+    def as_json(self) -> dict[str, float]:
+        """All fields, ready for ``json.dumps``."""
+        return asdict(self)
 
 
 def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = None, seed: int = 0) -> Estimate:
@@ -47,11 +57,16 @@ def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = No
     Rows are sampled in strata of equal predicted work, since a few hubs can hold most of it.
     """
     threads = default_threads() if threads is None else threads
+    base = peak_memory()
     begin = time.perf_counter()
     layout = layout_of(candidates)
     scores = scores.permuted(layout.order) if layout.renamed else scores
+    if candidates.sampled is not None:
+        scores.raw_pairs(np.concatenate([candidates.positives, candidates.sampled]), threads)
+        few = len(candidates.positives) + len(candidates.sampled)
+        return Estimate(time.perf_counter() - begin, 64 * few, few, few, threads, base + 64 * few)
     if isinstance(scores, DenseScores):
-        return _estimate_dense(scores, layout, threads)
+        return _estimate_dense(scores, layout, threads, base)
     random = np.random.default_rng(seed)
     score, magnitude = scores.raw_pairs(layout.positives, threads)
     found = levels(score, magnitude, scores.tolerance)
@@ -78,7 +93,30 @@ def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = No
         + 5 * 8 * n
         + (2 + 2 * threads) * 8 * len(found.bins.bounds)
     )
-    return Estimate(setup + seconds / threads, memory, layout.pairs_of(np.arange(n)), round(entries), threads)
+    pairs = layout.pairs_of(np.arange(n))
+    return Estimate(setup + seconds / threads, memory, pairs, round(entries), threads, base + memory)
+
+
+def estimate_method(
+    split: Split,
+    method: str,
+    *,
+    options: Mapping[str, Any] | None = None,
+    regime: str = "unbiased",
+    parts: int = 10,
+    ratio: int = 1,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Estimate:
+    """Predict what ``evaluate`` with the same arguments will take."""
+    chosen = dict(options or {})
+    candidates = candidates_of(split, regime, "test", parts=parts, ratio=ratio, seed=seed)
+    compile_for(method, chosen, split.train)
+    begin = time.perf_counter()
+    scores = scores_of(method, split.train, chosen)
+    building = time.perf_counter() - begin
+    found = estimate(scores, candidates, threads=threads)
+    return replace(found, seconds=found.seconds + building)
 
 
 def _predicted_work(scores: WalkScores, layout: Layout) -> NDArray[np.float64]:
@@ -121,7 +159,7 @@ def _time_rows(scores: WalkScores, layout: Layout, bins: Bins, rows: NDArray[np.
     return time.perf_counter() - begin, int(counts[0].sum())
 
 
-def _estimate_dense(scores: DenseScores, layout: Layout, threads: int) -> Estimate:
+def _estimate_dense(scores: DenseScores, layout: Layout, threads: int, base: int) -> Estimate:
     """One block of rows timed, for all rows and for those of the positives, which are computed twice."""
     n = scores.n
     threads = min(scores.threads or threads, threads)
@@ -135,4 +173,4 @@ def _estimate_dense(scores: DenseScores, layout: Layout, threads: int) -> Estima
         seconds = (time.perf_counter() - begin) / len(rows) * needed / threads
     pairs = layout.pairs_of(np.arange(n))
     memory = scores.memory_bytes + threads * 4 * 8 * scores.block_rows * n
-    return Estimate(seconds + 4e-9 * pairs / threads, memory, pairs, pairs, threads)
+    return Estimate(seconds + 4e-9 * pairs / threads, memory, pairs, pairs, threads, base + memory)

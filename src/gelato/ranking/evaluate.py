@@ -146,6 +146,31 @@ def scores_of(method: str, graph: Graph, options: Mapping[str, Any]) -> Scores:
     return make(graph, **options)
 
 
+def methods_of(names: str, options: Mapping[str, Any], graph: Graph) -> list[tuple[str, dict[str, Any]]]:
+    """The methods of a list such as ``cn,ac``, each with those options it takes.
+
+    ``all`` stands for every method that fits the graph. An option that none of the methods takes is refused.
+    """
+    chosen = [name for name in HEURISTICS if name != "cosine" or graph.f] if names == "all" else names.split(",")
+    taken = {name: options_of(name) for name in chosen}
+    for option in options:
+        if not any(option in known for known in taken.values()):
+            raise InputError(f"{option} is an option of {', '.join(_takers(option))}, not of {names}")
+    return [(name, {key: options[key] for key in options if key in taken[name]}) for name in chosen]
+
+
+def _takers(option: str) -> list[str]:
+    return [name for name in HEURISTICS if option in options_of(name)]
+
+
+def described_methods() -> list[tuple[str, str, str]]:
+    """Name, options and first line of the description of every method."""
+    return [
+        (name, ", ".join(options_of(name)), (inspect.getdoc(make) or "").partition("\n")[0].replace("``", ""))
+        for name, make in HEURISTICS.items()
+    ]
+
+
 def options_of(method: str) -> list[str]:
     """The names of the options that a method takes."""
     parameters = inspect.signature(HEURISTICS[method]).parameters.values()

@@ -1,0 +1,80 @@
+"""Results as tables for people: one row a method, percent, with what random scores would reach below."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from gelato.ranking.estimate import Estimate
+from gelato.ranking.evaluate import Evaluation
+from gelato.ranking.metrics import random_metric
+
+SHOWN = ("ap", "hits@25", "hits@100", "hits@1000", "precision@100%", "mrr", "auc")
+
+
+def evaluation_table(results: Sequence[Evaluation]) -> Table:
+    """Metrics in percent of several methods on one test."""
+    first = results[0]
+    title = (
+        f"{first.dataset}: {first.ranks.positives:,} hidden links against {first.ranks.negatives:,} non-links"
+        f" ({first.regime}, split {first.split}); percent"
+    )
+    table = Table(title=title, title_justify="left")
+    table.add_column("method")
+    for name in SHOWN:
+        table.add_column(name, justify="right")
+    table.add_column("seconds", justify="right")
+    for result in results:
+        label = result.method + "".join(f" {key}={value}" for key, value in result.options.items() if key != "parts")
+        cells = [percent(result.metric(name)) for name in SHOWN]
+        table.add_row(label, *cells, f"{result.seconds:.3g}")
+    table.add_section()
+    table.add_row("random", *(percent(random_metric(name, first.ranks)) for name in SHOWN), "", style="dim")
+    return table
+
+
+def estimate_table(name: str, results: Sequence[tuple[str, Estimate]]) -> Table:
+    """Predicted time and memory of several methods."""
+    table = Table(title=f"{name}: what 'gelato evaluate' will take, about", title_justify="left")
+    for column in ("method", "seconds", "threads", "peak memory", "pairs", "with an explicit score"):
+        table.add_column(column, justify="left" if column == "method" else "right")
+    for method, result in results:
+        share = result.explicit / result.pairs if result.pairs else 0.0
+        table.add_row(
+            method,
+            f"{result.seconds:.2g}",
+            str(result.threads),
+            f"{result.peak_memory_bytes / 2**20:,.0f} MiB",
+            f"{result.pairs:,}",
+            f"{share:.1%}",
+        )
+    return table
+
+
+def dataset_table(rows: Sequence[dict[str, Any]]) -> Table:
+    """Datasets with their sizes and places."""
+    table = Table(title="datasets", title_justify="left")
+    for column in ("name", "nodes", "links", "attributes", "where"):
+        table.add_column(column, justify="right" if column in ("nodes", "links", "attributes") else "left")
+    for row in rows:
+        sizes = [f"{row[key]:,}" if key in row else "" for key in ("nodes", "links", "attributes")]
+        table.add_row(row["name"], *sizes, Text(row["where"], overflow="fold"))
+    return table
+
+
+def method_table(rows: Sequence[tuple[str, str, str]]) -> Table:
+    """Methods with their options."""
+    table = Table(title="methods", title_justify="left")
+    for column in ("name", "options", "what it is"):
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def percent(value: float) -> str:
+    """A fraction as percent with three significant digits; a dash where the data cannot answer."""
+    if value != value:
+        return "–"
+    return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else f"{100 * value:.3g}"
