@@ -1,10 +1,12 @@
 """The command ``gelato``: parse, call, print. Results go to stdout, everything else to stderr."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 on success, 2 on an error the user can repair, 130 when stopped by Ctrl-C."""
+    """Run one command; 0 on success, 1 when nobody reads it, 2 on what the user can repair, 130 after Ctrl-C."""
     try:
         cli.main(args=list(argv) if argv is not None else None, prog_name="gelato", standalone_mode=False)
+        sys.stdout.flush()
     except GelatoError as error:
         print(f"gelato: {error}", file=sys.stderr)
         return 2
@@ -32,9 +35,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("gelato: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader of stdout has gone, as in: gelato ... | head
-        sys.stderr.close()
-        return 0
+        _empty_stdout()
+        return 1
+    except OSError as error:  # as of a full disk
+        _empty_stdout()
+        print(f"gelato: {error}", file=sys.stderr)
+        return 2
     return 0
+
+
+def _empty_stdout() -> None:
+    """Let what cannot be written go nowhere, or it would fail again when Python exits."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -75,7 +90,13 @@ def graph_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--parts", type=int, default=10, show_default=True, help="Number of METIS parts."),
         click.option("--ratio", type=int, default=1, show_default=True, help="Sampled negatives for each positive."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Seed of the parts or the sample."),
+        click.option(
+            "--seed",
+            type=click.IntRange(0, 2**31 - 1),
+            default=0,
+            show_default=True,
+            help="Seed of the parts or the sample.",
+        ),
         click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]"),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.option("--quiet", is_flag=True, help="No progress and no remarks."),
@@ -133,14 +154,12 @@ def _split(graph: "Graph", name: str) -> "Split":
         return split_by_time(graph)
     if name.endswith(".npz"):
         return Split.load(name, graph)
-    return split(graph, int(name) if name.isdigit() else name)
+    return split(graph, int(name) if name.isdecimal() else name)
 
 
 @cli.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")
 @graph_options
-@click.option(
-    "--method", required=True, metavar="M[,M...]", help="One or several of 'gelato methods', or 'all'."
-)
+@click.option("--method", required=True, metavar="M[,M...]", help="One or several of 'gelato methods', or 'all'.")
 @click.option("--no-resume", is_flag=True, help="Start anew, and keep nothing for a later run.")
 @with_split
 def evaluate(
@@ -248,6 +267,8 @@ def show(part: object) -> None:
     """Print a table or a text to stdout, as wide as it needs when stdout is no terminal."""
     from rich.console import Console
 
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a dash where stdout is ASCII
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=160)

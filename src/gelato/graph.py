@@ -61,10 +61,10 @@ class Graph:
             "times": (self.m, "links"),
         }
         for field, (length, of) in columns.items():
-            column = getattr(self, field)
-            if column is not None:
+            if getattr(self, field) is not None:
+                column = np.array(getattr(self, field))
                 _check_length(column, field, length, of)
-                object.__setattr__(self, field, _frozen(column.copy()))
+                object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
             raise InputError(f"time of link {_first(~np.isfinite(self.times))} is not finite; give every link a time")
         if self.names is not None:
@@ -100,9 +100,7 @@ class Graph:
             raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
         pairs = given.astype(np.int64)
         n = int(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
-        if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
-            bad = pairs[(pairs < 0).any(axis=1) | (pairs >= n).any(axis=1)][0]
-            raise InputError(f"link ({bad[0]}, {bad[1]}) names a node outside 0..{n - 1}")
+        _check_nodes(pairs, n)
         weight = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
         time = None if times is None else np.asarray(times, dtype=np.float64)
         _check_length(weight, "weights", len(pairs), "links given")
@@ -156,6 +154,12 @@ class Graph:
         return bool((self.adjacency.data != 1).any())
 
     @cached_property
+    def pattern(self) -> csr_array:
+        """``(n, n)`` the adjacency with all weights 1."""
+        A = self.adjacency
+        return csr_array((_frozen(np.ones_like(A.data)), A.indices, A.indptr), shape=A.shape)
+
+    @cached_property
     def edges(self) -> Pairs:
         """``(m, 2)`` the links in the order of ``(u, v)``, with ``u < v`` when undirected."""
         u = np.repeat(np.arange(self.n), np.diff(self.adjacency.indptr))
@@ -173,6 +177,7 @@ class Graph:
     def without(self, pairs: ArrayLike) -> Self:
         """The same graph with these ``(p, 2)`` links removed, in both directions when undirected."""
         gone = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        _check_nodes(gone, self.n)
         gone = gone if self.directed else np.sort(gone, axis=1)
         key, gone_key = pair_keys(self.edges, self.n), pair_keys(gone, self.n)
         unknown = ~np.isin(gone_key, key)
@@ -180,6 +185,8 @@ class Graph:
             u, v = gone[_first(unknown)]
             raise InputError(f"cannot remove ({self.name_of(u)}, {self.name_of(v)}): it is not a link of the graph")
         keep = ~np.isin(key, gone_key)
+        if not keep.any():
+            raise InputError(f"removing all {self.m:,} links leaves a graph without any; keep at least one")
         kept = self.edges[keep]
         rest = type(self).from_edges(
             kept, self.n, weights=self.adjacency[kept[:, 0], kept[:, 1]], directed=self.directed
@@ -190,7 +197,8 @@ class Graph:
 
     def name_of(self, node: int | np.integer[Any]) -> Any:
         """What the source called this node, or its index."""
-        return int(node) if self.names is None else self.names[node]
+        name = node if self.names is None else self.names[node]
+        return name.item() if isinstance(name, np.generic) else name
 
     def index_of(self, names: Sequence[Any]) -> NDArray[np.int64]:
         """``(len(names),)`` the indices of nodes given by name (by index when the graph has no names)."""
@@ -225,7 +233,8 @@ def _checked_adjacency(given: Any, directed: bool) -> csr_array:
     if bad.any():
         i = _first(bad)
         raise InputError(
-            f"link ({row[i]}, {adjacency.indices[i]}) has weight {adjacency.data[i]}; weights must be positive and finite"
+            f"link ({row[i]}, {adjacency.indices[i]}) has weight {adjacency.data[i]};"
+            " weights must be positive and finite"
         )
     loops = row == adjacency.indices
     if loops.any():
@@ -257,7 +266,14 @@ def _checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
         raise InputError(f"attribute {column} of node {row} is not a finite number; fill or drop missing values")
     for part in (values,) if not issparse(attributes) else (values, attributes.indices, attributes.indptr):
         part.flags.writeable = False
-    return attributes  # type: ignore[no-any-return]
+    return attributes
+
+
+def _check_nodes(pairs: Pairs, n: int) -> None:
+    bad = (pairs.min(axis=1, initial=0) < 0) | (pairs.max(axis=1, initial=0) >= n)
+    if bad.any():
+        u, v = pairs[_first(bad)]
+        raise InputError(f"link ({u}, {v}) names a node outside 0..{n - 1}")
 
 
 def _check_length(column: NDArray[Any], name: str, length: int, of: str) -> None:

@@ -73,11 +73,14 @@ def biased(split: Split, ratio: int = 1, seed: int = 0, phase: Phase = "test") -
     wanted = ratio * len(every.positives)
     if wanted > every.negatives:
         raise InputError(f"{wanted:,} negatives are more than the {every.negatives:,} non-links; lower the ratio")
+    if seed < 0:
+        raise InputError(f"the seed of the sampled negatives must be at least 0, got {seed}")
     n, random = every.n, np.random.default_rng(seed)
     taken = np.unique(pair_keys(every.excluded, n))
     drawn = np.empty(0, dtype=np.int64)
     while len(drawn) < wanted:
-        pairs = random.integers(n, size=(2 * (wanted - len(drawn)) + 16, 2))
+        share = (every.negatives - len(drawn)) / (n * n)  # of the draws that find a new pair, at least
+        pairs = random.integers(n, size=(int((wanted - len(drawn)) / share) + 16, 2))
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         key = pair_keys(pairs if every.directed else np.sort(pairs, axis=1), n)
         key = np.concatenate([drawn, key[~np.isin(key, taken)]])
@@ -86,4 +89,5 @@ def biased(split: Split, ratio: int = 1, seed: int = 0, phase: Phase = "test") -
 
 
 def _inside(pairs: Pairs, labels: NDArray[np.int64]) -> Pairs:
-    return pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]
+    inside: Pairs = pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]
+    return inside

@@ -154,7 +154,7 @@ class WalkScores:
 
 @dataclass(frozen=True, eq=False)
 class DenseScores:
-    """Scores computed as whole rows, block by block.
+    """Scores computed as whole rows, block by block; their ``unit`` is 1.
 
     Attributes:
         n: number of nodes.
@@ -177,6 +177,7 @@ class DenseScores:
     threads: int | None = None
     preparation: Callable[[], float] | None = None
     memory_bytes: int = 0
+    unit = 1.0
 
     def block(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """``(b, n)`` scores of ascending ``rows`` with every node."""

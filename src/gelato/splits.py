@@ -2,6 +2,8 @@
 
 import json
 import os
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,11 +59,12 @@ class Split:
             with np.load(path, allow_pickle=False) as file:
                 about = json.loads(str(file["about"]))
                 valid, test = file["valid"], file["test"]
-        except (OSError, ValueError, KeyError, EOFError) as error:
+                name, fingerprint = about["name"], about["graph"]
+        except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(f"{path} is not a split written by Split.save: {error}") from None
-        if about["graph"] != graph.fingerprint:
+        if fingerprint != graph.fingerprint:
             raise InputError(f"{path} was made for another graph; make a new split, or load the graph it belongs to")
-        return cls(graph, graph.without(np.concatenate([valid, test])), valid, test, about["name"])
+        return cls(graph, graph.without(np.concatenate([valid, test])), valid, test, name)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -20,7 +21,7 @@ def evaluation_table(results: Sequence[Evaluation]) -> Table:
         f"{first.dataset}: {first.ranks.positives:,} hidden links against {first.ranks.negatives:,} non-links"
         f" ({first.regime}, split {first.split}); percent"
     )
-    table = Table(title=title, title_justify="left")
+    table = Table(title=escape(title), title_justify="left")
     table.add_column("method")
     for name in SHOWN:
         table.add_column(name, justify="right")
@@ -36,7 +37,7 @@ def evaluation_table(results: Sequence[Evaluation]) -> Table:
 
 def estimate_table(name: str, results: Sequence[tuple[str, Estimate]]) -> Table:
     """Predicted time and memory of several methods."""
-    table = Table(title=f"{name}: what 'gelato evaluate' will take, about", title_justify="left")
+    table = Table(title=escape(f"{name}: what 'gelato evaluate' will take, about"), title_justify="left")
     for column in ("method", "seconds", "threads", "peak memory", "pairs", "with an explicit score"):
         table.add_column(column, justify="left" if column == "method" else "right")
     for method, result in results:

@@ -42,7 +42,7 @@ def personalized_pagerank(graph: Graph, *, damping: float = 0.85, tolerance: flo
         if graph.directed:
             return pi
         # pi_vu = pi_uv d_u / d_v: detailed balance gives the other direction for nothing
-        ratio = np.divide(d[wanted, None], d, out=np.zeros_like(pi), where=d > 0)
+        ratio: NDArray[np.float64] = np.divide(d[wanted, None], d, out=np.zeros_like(pi), where=d > 0)
         return pi * (1 + ratio)
 
     return DenseScores(graph.n, rows, directed=graph.directed, block_rows=BLOCK)

@@ -34,7 +34,7 @@ def resource_allocation(graph: Graph) -> WalkScores:
 
 def jaccard(graph: Graph) -> Scores:
     """Common neighbours as a share of all neighbours: ``|N(u) & N(v)| / |N(u) | N(v)|``, 0 when there are none."""
-    A = _links(graph)
+    A = graph.pattern
     if not graph.directed:
         return WalkScores(A, A, np.ones(graph.n), 2, A.sum(axis=1), kind=JACCARD)
     outgoing, incoming = A.sum(axis=1), A.sum(axis=0)
@@ -42,7 +42,8 @@ def jaccard(graph: Graph) -> Scores:
     def rows(wanted: NDArray[np.int64]) -> NDArray[np.float64]:
         common = (A[wanted] @ A).toarray()
         either = outgoing[wanted, None] + incoming - common
-        return np.divide(common, either, out=np.zeros_like(common), where=either > 0)
+        shares: NDArray[np.float64] = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
+        return shares
 
     return DenseScores(graph.n, rows, directed=True)
 
@@ -52,7 +53,7 @@ def preferential_attachment(graph: Graph) -> Scores:
 
     All background: no pair is explicit, so its ranks over all pairs cost almost nothing.
     """
-    A = _links(graph)
+    A = graph.pattern
     if not graph.directed:
         none = csr_array((graph.n, graph.n))
         return WalkScores(none, none, np.ones(graph.n), 1, A.sum(axis=1), sign=1.0)
@@ -60,19 +61,13 @@ def preferential_attachment(graph: Graph) -> Scores:
     return DenseScores(graph.n, lambda wanted: outgoing[wanted, None] * incoming, directed=True)
 
 
-def _links(graph: Graph) -> csr_array:
-    """``(n, n)`` the adjacency with all weights 1."""
-    A = graph.adjacency
-    return csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape)
-
-
 def _degree(graph: Graph) -> NDArray[np.float64]:
     """``(n,)`` number of links of each node, in both directions."""
-    A = _links(graph)
+    A = graph.pattern
     degree: NDArray[np.float64] = A.sum(axis=1)
     return degree + A.sum(axis=0) if graph.directed else degree
 
 
 def _two_steps(graph: Graph, weight: NDArray[np.float64]) -> WalkScores:
-    A = _links(graph)
+    A = graph.pattern
     return WalkScores(A, A, weight, 2, np.zeros(graph.n), directed=graph.directed)

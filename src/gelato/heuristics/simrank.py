@@ -35,10 +35,8 @@ def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> DenseSc
             f"simrank keeps two n x n matrices, {size / 2**30:.1f} GiB for {graph.n:,} nodes; "
             f"use it on graphs of at most {most:,} nodes, or take ppr, which needs no such matrix"
         )
-    A = csr_array((np.ones_like(graph.adjacency.data), graph.adjacency.indices, graph.adjacency.indptr))
-    d = A.sum(axis=0)
-    W = csr_array(A @ diags_array(1 / np.where(d > 0, d, 1)))
-    W_T = csr_array(W.T)
+    d = graph.pattern.sum(axis=0)
+    W_T = csr_array(diags_array(1 / np.where(d > 0, d, 1)) @ graph.pattern.T)
 
     @cache
     def matrix() -> NDArray[np.float64]:

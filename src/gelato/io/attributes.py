@@ -129,9 +129,9 @@ def write_attributes(graph: Graph, path: str | Path) -> None:
 
 def dense_rows(graph: Graph) -> Iterator[list[float]]:
     """Attributes of one node after the other, zeros included."""
-    x = graph.attributes
+    x: Any = graph.attributes
     for node in range(graph.n if x is not None else 0):
-        yield (x[[node]].toarray()[0] if issparse(x) else x[node]).tolist()  # type: ignore[index]
+        yield (x[[node]].toarray()[0] if issparse(x) else x[node]).tolist()
 
 
 def _is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:

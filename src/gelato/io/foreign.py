@@ -110,7 +110,7 @@ def _from_both(
     return Graph.from_edges(pairs, n, weights=weights, times=times, directed=directed, **fields)
 
 
-def _tensor(attributes: NDArray[Any] | csr_array, sparse: bool, torch: Any) -> Any:
+def _tensor(attributes: Any, sparse: bool, torch: Any) -> Any:
     dtype = torch.get_default_dtype()
     if not sparse:
         return torch.tensor(attributes.toarray() if issparse(attributes) else attributes, dtype=dtype)

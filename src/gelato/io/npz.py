@@ -65,7 +65,7 @@ def write_npz(graph: Graph, path: Path) -> None:
         "times": graph.times,
         "directed": np.bool_(True) if graph.directed else None,
     }
-    x = graph.attributes
+    x: Any = graph.attributes
     if issparse(x):
         arrays |= {"x_data": x.data, "x_indices": x.indices, "x_indptr": x.indptr, "x_shape": np.array(x.shape)}
     else:

@@ -11,9 +11,7 @@ DISTINCT = 2048
 """Up to this many distinct node values the pairs are counted by value, beyond it by a sweep for each bound."""
 
 
-def background_counts(
-    node: NDArray[np.float64], sign: float, bins: Bins, threads: int = 1
-) -> NDArray[np.int64]:
+def background_counts(node: NDArray[np.float64], sign: float, bins: Bins, threads: int = 1) -> NDArray[np.int64]:
     """``(2 L + 1,)`` number of unordered pairs of ``node`` whose ``sign * g_u * g_v`` falls into each bin.
 
     Costs ``K^2`` for ``K`` distinct values (degrees of an unweighted graph), or ``O(n)`` for each of the bounds that

@@ -88,7 +88,7 @@ def _side(magnitudes: NDArray[np.float64], cells: int) -> tuple[int, int, int]:
 @njit(nogil=True, cache=True, inline="always", error_model="numpy")
 def cell_of(score, cells):  # type: ignore[no-untyped-def]
     """The table cell of a score; never decreases with the score."""
-    bits = np.float64(score).view(np.int64)
+    bits = np.float64(score + 0.0).view(np.int64)  # + 0.0: a score of -0.0 is not negative
     if bits >= 0:
         t = (bits - cells.positive_key) >> cells.positive_shift
         return cells.negative_cells + min(max(t, 0), cells.positive_cells - 1)

@@ -9,7 +9,7 @@ from gelato.kernels.walk import walk_row
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def list_walks(rows, low, high, walk, form, node, space):  # type: ignore[no-untyped-def]
-    """``(indptr, columns, scores)`` of the explicit entries of ``rows``, columns ascending; the diagonal is left out."""
+    """``(indptr, columns, scores)`` of the explicit entries of ``rows``, columns ascending, no diagonal."""
     reached, touched = space.reached, space.touched
     indptr = np.zeros(len(rows) + 1, np.int64)
     columns = np.empty(1024, np.int32)
@@ -24,10 +24,7 @@ def list_walks(rows, low, high, walk, form, node, space):  # type: ignore[no-unt
             capacity = max(2 * len(columns), size + room)
             columns = _grown(columns, size, capacity)
             scores = _grown(scores, size, capacity)
-        if listed >= 0:
-            nodes = np.sort(touched[:listed])
-        else:
-            nodes = np.arange(low[u], high[u]).astype(np.int32)
+        nodes = np.sort(touched[:listed]) if listed >= 0 else np.arange(low[u], high[u]).astype(np.int32)
         for v in nodes:
             if reached[v] != 0:
                 columns[size] = v

@@ -1,7 +1,7 @@
 """From what a walk reached to a score: explicit entries, and the background of all other pairs.
 
-    linear:   ``s_uv = scale * W_uv + sign * g_u * g_v``      background ``sign * g_u * g_v``
-    jaccard:  ``s_uv = W_uv / (g_u + g_v - W_uv)``            background 0
+linear:   ``s_uv = scale * W_uv + sign * g_u * g_v``      background ``sign * g_u * g_v``
+jaccard:  ``s_uv = W_uv / (g_u + g_v - W_uv)``            background 0
 """
 
 from typing import NamedTuple

@@ -106,9 +106,7 @@ def _hop(indptr, indices, data, here, here_nodes, count, there, there_nodes):  #
 def advance(walk, step, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
     """One step: ``there = here @ matrix``; empties ``here`` and returns how many nodes were reached."""
     if step == 0:
-        return _hop(
-            walk.first_indptr, walk.first_indices, walk.first_data, here, here_nodes, count, there, there_nodes
-        )
+        return _hop(walk.first_indptr, walk.first_indices, walk.first_data, here, here_nodes, count, there, there_nodes)
     return _hop(walk.inner_indptr, walk.inner_indices, walk.inner_data, here, here_nodes, count, there, there_nodes)
 
 

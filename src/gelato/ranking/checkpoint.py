@@ -15,6 +15,10 @@ class Checkpoint:
         path: the file; it is removed by ``finish``.
         key: identifies the computation; a file with another key is ignored and replaced.
         every: seconds between two writes.
+
+    Attributes:
+        resumed: how many blocks an earlier run had done.
+        spent: how many seconds it took for them.
     """
 
     def __init__(self, path: str | os.PathLike[str], key: str, every: float = 10.0) -> None:
@@ -22,18 +26,20 @@ class Checkpoint:
         self.key = key
         self.every = every
         self.resumed = 0
+        self.spent = 0.0
 
     def start(self, counts: NDArray[np.int64], blocks: int) -> NDArray[np.bool_]:
         """Load earlier counts into ``counts``; returns which of the blocks are done."""
         self._counts = counts
         self._done = np.zeros(blocks, dtype=bool)
-        self._written = time.monotonic()
+        self._begun = self._written = time.monotonic()
         try:
             with np.load(self.path, allow_pickle=False) as file:
                 same = str(file["key"]) == self.key
                 if same and file["counts"].shape == counts.shape and file["done"].shape == self._done.shape:
                     counts[:] = file["counts"]
                     self._done[:] = file["done"]
+                    self.spent = float(file["seconds"])
         except (OSError, ValueError, KeyError, EOFError):
             pass  # none, or not ours: start anew
         self.resumed = int(self._done.sum())
@@ -52,7 +58,8 @@ class Checkpoint:
         aside = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         try:
             with aside.open("wb") as file:
-                np.savez(file, key=np.array(self.key), counts=self._counts, done=self._done)
+                seconds = self.spent + time.monotonic() - self._begun
+                np.savez(file, key=np.array(self.key), counts=self._counts, done=self._done, seconds=seconds)
                 file.flush()
                 os.fsync(file.fileno())
             aside.replace(self.path)

@@ -37,7 +37,8 @@ REGIMES: Registry[Callable[..., Candidates]] = Registry(
 class Evaluation:
     """The result of one evaluation.
 
-    ``seconds`` counts scoring and ranking, not reading the graph or the one-time compilation of the kernels;
+    ``seconds`` counts scoring and ranking, with those of a stopped run that this one went on from, but not reading
+    the graph or the one-time compilation of the kernels;
     ``peak_memory_bytes`` is the largest resident size of the whole process so far.
     """
 
@@ -120,6 +121,7 @@ def evaluate(
     ranks = rank(scores, candidates, threads=threads, progress=progress, checkpoint=checkpoint)
     seconds = time.perf_counter() - begin
     if checkpoint is not None:
+        seconds += checkpoint.spent
         checkpoint.finish()
     if regime == "partitioned":
         chosen["parts"] = parts

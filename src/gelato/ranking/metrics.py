@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gelato.errors import InputError
 from gelato.ranking.ranks import Ranks
 from gelato.registry import Registry
 
+Counts = NDArray[np.int64]
 CUTS = (25, 50, 100, 200, 400, 800, 1000, 1600, 3200, 6400)
 SHARES = (10, 25, 50, 100)
 DEFAULT_METRICS = (
@@ -78,7 +80,7 @@ def auc(ranks: Ranks) -> float:
     return float(np.mean(below + ranks.tied / 2) / ranks.negatives) if ranks.negatives else math.nan
 
 
-def _by_level(ranks: Ranks) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _by_level(ranks: Ranks) -> tuple[Counts, Counts, Counts, Counts]:
     """For each level, best first: positives above it, positives in it, negatives above it, negatives in it."""
     _, first, size = np.unique(-ranks.score, return_index=True, return_counts=True)
     return np.cumsum(size) - size, size, ranks.above[first], ranks.tied[first]

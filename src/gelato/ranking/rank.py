@@ -18,7 +18,7 @@ from gelato.regimes import Candidates
 from gelato.scores import DenseScores, Scores, WalkScores
 
 Counts = NDArray[np.int64]
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int | None], None]
 """Called with the number of pairs done and the number in all."""
 
 
@@ -56,8 +56,7 @@ def rank(
     counts = _count(scores, layout, found.bins, threads, block_rows, progress, checkpoint)
     if counts.sum() != candidates.negatives or counts.min() < 0:
         raise AssertionError(f"counted {counts.sum():,} of {candidates.negatives:,} negatives; please report this")
-    unit = scores.unit if isinstance(scores, WalkScores) else 1.0
-    return ranks_from_counts(found.level, unit * found.score, counts)
+    return ranks_from_counts(found.level, scores.unit * found.score, counts)
 
 
 def _rank_sampled(scores: Scores, candidates: Candidates, threads: int) -> Ranks:
@@ -65,7 +64,7 @@ def _rank_sampled(scores: Scores, candidates: Candidates, threads: int) -> Ranks
     p = len(candidates.positives)
     score, magnitude = scores.raw_pairs(np.concatenate([candidates.positives, candidates.sampled]), threads)
     found = levels(score[:p], magnitude[:p], scores.tolerance)
-    return ranks_from_counts(found.level, found.score, counts_of(score[p:], found.bins))
+    return ranks_from_counts(found.level, scores.unit * found.score, counts_of(score[p:], found.bins))
 
 
 def _count(
@@ -116,9 +115,10 @@ def _count(
         if checkpoint is not None:
             checkpoint.save()
         raise
+    explicit: Counts = counts[0]
     if isinstance(scores, DenseScores):
-        return counts[0]
-    explicit, shadow = counts
+        return explicit
+    shadow: Counts = counts[1]
     shadow[bin_of_zero(bins) if scores.sign == 0 else 0] += explicit.sum() - shadow.sum()
     return explicit + background_of(scores, layout, bins, threads) - shadow
 

@@ -24,9 +24,7 @@ class Links:
     score: NDArray[np.float64]
 
 
-def top(
-    scores: Scores, graph: Graph, k: int, *, threads: int | None = None, progress: Progress | None = None
-) -> Links:
+def top(scores: Scores, graph: Graph, k: int, *, threads: int | None = None, progress: Progress | None = None) -> Links:
     """The ``k`` best pairs that are not links of ``graph``; of equal scores the smaller ``(u, v)`` comes first.
 
     Background pairs take part like all others. Memory is ``O(n + k)`` for each thread.
@@ -64,5 +62,4 @@ def top(
     run_blocks(layout.blocks(size), state, task, report, min(workers, threads))
     score, u, v = (np.concatenate([part[: heap.size[0]] for heap in heaps for part in (heap[i],)]) for i in range(3))
     order = np.lexsort((v, u, -score))[:k]
-    unit = scores.unit if isinstance(scores, WalkScores) else 1.0
-    return Links(np.column_stack([u, v])[order], unit * score[order])
+    return Links(np.column_stack([u, v])[order], scores.unit * score[order])

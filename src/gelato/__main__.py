@@ -1,0 +1,5 @@
+"""``python -m gelato``: the command ``gelato``."""
+
+from gelato.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,41 @@
+"""Toy graphs with a name, and strategies that make random ones."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gelato.graph import Graph
+
+WEIGHTS = (0.5, 1.0, 2.0, 3.0)
+"""Exactly representable and few, so that weighted scores tie as well."""
+
+
+def random_graph(seed: int, *, nodes: int = 12, weighted: bool = False, directed: bool = False) -> Graph:
+    """A sparse graph with isolated nodes, a hub now and then, and small attributes."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(5, nodes + 1))
+    density = random.choice([0.1, 0.2, 0.4])
+    pairs = [(u, v) for u in range(n) for v in range(n) if u != v and random.random() < density]
+    pairs += [(0, v) for v in range(2, n) if random.random() < 0.3] + [(0, 1), (1, 2), (2, 3), (3, 4)]
+    weights = random.choice(WEIGHTS, size=len(pairs)) if weighted else None
+    attributes = random.integers(0, 2, size=(n, 3)).astype(float)
+    return Graph.from_edges(pairs, n, weights=weights, directed=directed, attributes=attributes)
+
+
+def path(nodes: int) -> Graph:
+    """0 - 1 - 2 - ..."""
+    return Graph.from_edges([(u, u + 1) for u in range(nodes - 1)], nodes)
+
+
+def star(leaves: int) -> Graph:
+    """Node 0 linked to all others: every pair of leaves looks the same."""
+    return Graph.from_edges([(0, v) for v in range(1, leaves + 1)])
+
+
+def cycle(nodes: int) -> Graph:
+    """0 - 1 - ... - 0: every node looks the same."""
+    return Graph.from_edges([(u, (u + 1) % nodes) for u in range(nodes)])
+
+
+def graphs(**kinds: bool) -> st.SearchStrategy[Graph]:
+    """Random graphs by seed; hypothesis shrinks the seed."""
+    return st.integers(0, 10_000).map(lambda seed: random_graph(seed, **kinds))

@@ -1,0 +1,209 @@
+"""Every heuristic: its dense oracle, networkx, symmetry, node order, blocks, pairs, and a known right answer."""
+
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import reference
+from gelato.datasets import two_cliques
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.heuristics import HEURISTICS, autocovariance, cosine, katz, katz_full, personalized_pagerank, simrank
+from gelato.io import to_networkx
+from gelato.ranking.top import top
+from gelato.scores import WalkScores
+from graphs import graphs, random_graph
+
+DENSE = {
+    "katz-full": lambda graph: reference.katz_full(
+        graph, min(0.005, 0.5 / np.linalg.norm(graph.adjacency.toarray(), 2))
+    ),
+    "ppr": reference.ppr,
+    "simrank": reference.simrank,
+    "cosine": reference.cosine,
+}
+EXACT = {name: getattr(reference, name) for name in ("cn", "aa", "ra", "jaccard", "pa", "katz", "ac")}
+KINDS = [{}, {"weighted": True}, {"directed": True}, {"weighted": True, "directed": True}]
+
+
+def whole(name: str, graph: Graph, **options: object) -> np.ndarray:
+    """All scores, with the diagonal set to 0: no pair joins a node to itself."""
+    block = HEURISTICS[name](graph, **options).block(np.arange(graph.n))
+    np.fill_diagonal(block, 0)
+    return block
+
+
+def oracle(name: str, graph: Graph) -> np.ndarray:
+    if name in DENSE:
+        matrix = np.array(DENSE[name](graph))
+    else:
+        score = EXACT[name](graph)
+        matrix = np.array([[float(score(u, v)) for v in range(graph.n)] for u in range(graph.n)])
+    np.fill_diagonal(matrix, 0)
+    return matrix
+
+
+def test_every_heuristic_has_an_oracle():
+    assert set(DENSE) | set(EXACT) == set(HEURISTICS)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(kind) or "plain")
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_every_heuristic_equals_its_definition(name, kind):
+    for seed in range(6):
+        graph = random_graph(seed, **kind)
+        truncation = 2e-6 if name == "ppr" else 2e-9 if name == "katz-full" else 0  # their stated tolerances
+        np.testing.assert_allclose(whole(name, graph), oracle(name, graph), rtol=1e-10, atol=1e-13 + truncation)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("loops", ["isolated", "all"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(kind) or "plain")
+def test_autocovariance_equals_its_definition_for_every_length(steps, loops, kind):
+    graph = random_graph(7, **kind)
+    score = reference.ac(graph, steps, loops)
+    matrix = np.array([[float(score(u, v)) for v in range(graph.n)] for u in range(graph.n)])
+    np.fill_diagonal(matrix, 0)
+    got = whole("ac", graph, steps=steps, self_loops=loops)
+    np.testing.assert_allclose(got, matrix, rtol=1e-10, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [
+        ("cn", lambda g, pairs: ((u, v, len(list(nx.common_neighbors(g, u, v)))) for u, v in pairs)),
+        ("aa", nx.adamic_adar_index),
+        ("ra", nx.resource_allocation_index),
+        ("jaccard", nx.jaccard_coefficient),
+        ("pa", nx.preferential_attachment),
+    ],
+)
+@settings(max_examples=25, deadline=None)
+@given(graph=graphs())
+def test_neighbourhood_heuristics_agree_with_networkx(name, theirs, graph):
+    pairs = reference.all_pairs(graph.n, directed=False)
+    mine = whole(name, graph)
+    for u, v, score in theirs(to_networkx(graph), pairs):
+        assert mine[u, v] == pytest.approx(score, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+@settings(max_examples=15, deadline=None)
+@given(graph=graphs(weighted=True), random=st.randoms(use_true_random=False))
+def test_no_heuristic_depends_on_the_node_order(name, graph, random):
+    order = np.array(random.sample(range(graph.n), graph.n))
+    new = np.argsort(order)
+    weights = graph.adjacency[graph.edges[:, 0], graph.edges[:, 1]]
+    moved = Graph.from_edges(new[graph.edges], graph.n, weights=weights, attributes=graph.attributes[order])
+    np.testing.assert_allclose(whole(name, moved), whole(name, graph)[np.ix_(order, order)], rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_scores_of_an_undirected_graph_are_symmetric(name):
+    scores = whole(name, random_graph(11, weighted=True))
+    np.testing.assert_allclose(scores, scores.T, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(kind) or "plain")
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_blocks_and_listed_pairs_agree_with_the_whole(name, kind):
+    graph = random_graph(3, **kind)
+    scores = HEURISTICS[name](graph)
+    block = whole(name, graph)
+    for rows in (np.array([0]), np.array([1, 3, 4])):
+        part = scores.block(rows)
+        part[np.arange(len(rows)), rows] = 0
+        np.testing.assert_array_equal(part, block[rows])
+    pairs = np.array(reference.all_pairs(graph.n, graph.directed))
+    pairs = pairs[np.random.default_rng(0).permutation(len(pairs))]
+    np.testing.assert_allclose(scores.pairs(pairs), block[tuple(pairs.T)], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_renaming_the_nodes_renames_the_scores(name):
+    graph = random_graph(4, weighted=True)
+    order = np.random.default_rng(1).permutation(graph.n)
+    moved = HEURISTICS[name](graph).permuted(order).block(np.arange(graph.n))
+    np.fill_diagonal(moved, 0)
+    np.testing.assert_allclose(moved, whole(name, graph)[np.ix_(order, order)], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", [name for name in HEURISTICS if name != "cosine"])
+def test_the_missing_links_of_two_cliques_come_first(name):
+    graph = two_cliques(6)
+    best = top(HEURISTICS[name](graph), graph, 2)
+    links = {tuple(sorted(pair)) for pair in best.pairs.tolist()}
+    if name == "pa":  # looks at degrees alone, which the missing links lower: it must miss both
+        assert links.isdisjoint({(0, 1), (6, 7)})
+    else:
+        assert links == {(0, 1), (6, 7)}
+
+
+@pytest.mark.parametrize("name", ["ac", "katz"])
+def test_single_precision_agrees_to_single_precision(name):
+    graph = random_graph(9, weighted=True)
+    double, single = whole(name, graph), whole(name, graph, dtype="float32")
+    np.testing.assert_allclose(single, double, rtol=1e-5, atol=1e-6 * np.abs(double).max())
+    assert (single != double).any()
+
+
+def test_the_mean_autocovariance_over_all_entries_is_zero():
+    scores = autocovariance(random_graph(2, weighted=True), self_loops="all")
+    A = scores.first.toarray()
+    d, vol = A.sum(axis=1), A.sum()
+    R = np.diag(d / vol) @ np.linalg.matrix_power(A / d[:, None], 3) - np.outer(d, d) / vol**2
+    assert R.sum() == pytest.approx(0, abs=1e-15)
+    off = ~np.eye(len(d), dtype=bool)
+    np.testing.assert_allclose(scores.block(np.arange(len(d)))[off], R[off], rtol=1e-10, atol=1e-16)
+
+
+def test_sparse_and_dense_attributes_give_the_same_cosine():
+    graph = random_graph(6)
+    sparse = Graph(graph.adjacency, attributes=csr_array(graph.attributes))
+    assert isinstance(cosine(sparse), WalkScores)
+    np.testing.assert_allclose(whole("cosine", sparse), whole("cosine", graph), rtol=1e-12, atol=1e-15)
+
+
+def test_sparse_attributes_of_both_signs_fall_back_to_dense_rows():
+    graph = random_graph(6)
+    signed = Graph(graph.adjacency, attributes=csr_array(graph.attributes - 0.5))
+    np.testing.assert_allclose(whole("cosine", signed), oracle("cosine", signed), rtol=1e-12, atol=1e-15)
+
+
+def test_tiny_weights_lose_no_node():
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], weights=[1e-21, 1e-21, 1e-21, 1.0])
+    got = whole("ac", graph)
+    score = reference.ac(graph)
+    for u, v in reference.all_pairs(5, False):
+        assert got[u, v] == pytest.approx(float(score(u, v)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda g: autocovariance(g, steps=0), "steps must be at least 1, got 0"),
+        (lambda g: autocovariance(g, self_loops="some"), "'isolated' or 'all', got 'some'"),
+        (lambda g: autocovariance(g, dtype="float16"), "float64 or float32, got float16"),
+        (lambda g: katz(g, beta=0), "beta must be positive, got 0"),
+        (lambda g: katz_full(g, beta=10.0), "beta must lie between 0 and 1 /"),
+        (lambda g: personalized_pagerank(g, damping=1.0), "damping must lie between 0 and 1, got 1.0"),
+        (lambda g: personalized_pagerank(g, tolerance=0.0), "tolerance must lie between 0 and 1, got 0.0"),
+        (lambda g: simrank(g, decay=2.0), "decay must lie between 0 and 1, got 2.0"),
+        (lambda g: cosine(Graph(g.adjacency)), "needs node attributes"),
+    ],
+)
+def test_a_bad_option_is_refused_with_its_value(make, message):
+    with pytest.raises(InputError, match=message):
+        make(random_graph(0))
+
+
+def test_simrank_refuses_a_graph_too_large_for_its_matrices(monkeypatch):
+    monkeypatch.setattr(sys.modules["gelato.heuristics.simrank"], "LIMIT", 16 * 9**2)
+    simrank(two_cliques(4))
+    with pytest.raises(InputError, match="at most 9 nodes"):
+        simrank(two_cliques(5))
