@@ -100,7 +100,7 @@ class Graph:
             raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
         pairs = given.astype(np.int64)
         n = int(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
-        _check_nodes(pairs, n)
+        check_nodes(pairs, n)
         weight = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
         time = None if times is None else np.asarray(times, dtype=np.float64)
         _check_length(weight, "weights", len(pairs), "links given")
@@ -177,7 +177,7 @@ class Graph:
     def without(self, pairs: ArrayLike) -> Self:
         """The same graph with these ``(p, 2)`` links removed, in both directions when undirected."""
         gone = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        _check_nodes(gone, self.n)
+        check_nodes(gone, self.n)
         gone = gone if self.directed else np.sort(gone, axis=1)
         key, gone_key = pair_keys(self.edges, self.n), pair_keys(gone, self.n)
         unknown = ~np.isin(gone_key, key)
@@ -216,6 +216,14 @@ class Graph:
 def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:
     """``(p,)`` one integer for each ordered pair: ``u * n + v``."""
     return np.asarray(pairs[:, 0] * np.int64(n) + pairs[:, 1], dtype=np.int64)
+
+
+def check_nodes(pairs: Pairs, n: int) -> None:
+    """Refuse ``(p, 2)`` pairs that name a node outside ``0..n-1``."""
+    bad = (pairs.min(axis=1, initial=0) < 0) | (pairs.max(axis=1, initial=0) >= n)
+    if bad.any():
+        u, v = pairs[_first(bad)]
+        raise InputError(f"link ({u}, {v}) names a node outside 0..{n - 1}")
 
 
 def _checked_adjacency(given: Any, directed: bool) -> csr_array:
@@ -267,13 +275,6 @@ def _checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
     for part in (values,) if not issparse(attributes) else (values, attributes.indices, attributes.indptr):
         part.flags.writeable = False
     return attributes
-
-
-def _check_nodes(pairs: Pairs, n: int) -> None:
-    bad = (pairs.min(axis=1, initial=0) < 0) | (pairs.max(axis=1, initial=0) >= n)
-    if bad.any():
-        u, v = pairs[_first(bad)]
-        raise InputError(f"link ({u}, {v}) names a node outside 0..{n - 1}")
 
 
 def _check_length(column: NDArray[Any], name: str, length: int, of: str) -> None:

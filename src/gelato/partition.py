@@ -22,12 +22,7 @@ def partition(graph: Graph, k: int, seed: int = 0) -> NDArray[np.int64]:
     except ImportError:
         raise MissingDependency("partitioning a graph", "pymetis", "metis") from None
     structure = graph.adjacency if not graph.directed else graph.adjacency + graph.adjacency.T
-    _, labels = pymetis.part_graph(
-        k,
-        xadj=structure.indptr.tolist(),
-        adjncy=structure.indices.tolist(),
-        recursive=False,
-        options=pymetis.Options(seed=seed),
-    )
+    links = pymetis.CSRAdjacency(structure.indptr.tolist(), structure.indices.tolist())
+    _, labels = pymetis.part_graph(k, adjacency=links, recursive=False, options=pymetis.Options(seed=seed))
     _, dense = np.unique(np.asarray(labels, dtype=np.int64), return_inverse=True)
     return dense.astype(np.int64)

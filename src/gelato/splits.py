@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
-from gelato.graph import Graph, Pairs, pair_keys
+from gelato.graph import Graph, Pairs, check_nodes, pair_keys
 
 RATIOS = (0.05, 0.10)
 """Shares of the links hidden for validation and for testing, as in the paper."""
@@ -56,7 +56,7 @@ class Split:
     def load(cls, path: str | os.PathLike[str], graph: Graph) -> Self:
         """Read a split that ``save`` wrote; it must belong to ``graph``."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 about = json.loads(str(file["about"]))
                 valid, test = file["valid"], file["test"]
                 name, fingerprint = about["name"], about["graph"]
@@ -171,6 +171,7 @@ def audit(parts: Split, negatives: Pairs | None = None) -> list[Leak]:
 
 def _ordered(pairs: Pairs | Sequence[Sequence[int]], graph: Graph) -> Pairs:
     array = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    check_nodes(array, graph.n)
     return array if graph.directed else np.sort(array, axis=1)
 
 

@@ -59,7 +59,6 @@ class Evaluation:
 
     def as_json(self) -> dict[str, Any]:
         """Everything but the ranks, ready for ``json.dumps``; what cannot be answered is ``None``."""
-        cuts = [k for k in CUTS if k <= self.ranks.negatives]
         return {
             "dataset": self.dataset,
             "method": self.method,
@@ -72,7 +71,7 @@ class Evaluation:
             "negatives": self.ranks.negatives,
             "metrics": {name: _number(metric(name, self.ranks)) for name in DEFAULT_METRICS},
             "random": {name: _number(random_metric(name, self.ranks)) for name in DEFAULT_METRICS},
-            "hits": {str(k): hit_count(self.ranks, k) for k in cuts},
+            "hits": {str(k): hit_count(self.ranks, k) if k <= self.ranks.negatives else None for k in CUTS},
             "seconds": self.seconds,
             "peak_memory_bytes": self.peak_memory_bytes,
         }

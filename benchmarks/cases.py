@@ -1,0 +1,137 @@
+"""What is measured, one function a case; run by ``measure.in_fresh_process``."""
+
+import json
+import os
+import sys
+
+import numpy as np
+from measure import best_of
+from scipy.sparse import csr_array, diags_array
+
+from gelato.datasets import block_model, load
+from gelato.heuristics import HEURISTICS, autocovariance
+from gelato.ranking.estimate import estimate
+from gelato.ranking.evaluate import compile_for, evaluate
+from gelato.ranking.metrics import average_precision, hit_count
+from gelato.ranking.rank import rank
+from gelato.ranking.ranks import Ranks
+from gelato.regimes import unbiased
+from gelato.splits import Split, split
+
+REPEATS = 5
+
+
+def _parts(dataset: str) -> Split:
+    return split(load(dataset))
+
+
+def scipy_product(dataset: str) -> dict:
+    """SciPy's bare product A Q Q with Q = D^-1 A: the walk alone, nothing ranked."""
+    A = autocovariance(_parts(dataset).train).first
+    Q = csr_array(diags_array(1 / A.sum(axis=1)) @ A)
+    return best_of(lambda: int((A @ Q @ Q).nnz), REPEATS)
+
+
+def gelato_ranks(dataset: str, method: str, threads: str) -> dict:
+    """The whole exact evaluation: scores, ranks of all positives against all non-links, metrics."""
+    parts = _parts(dataset)
+    compile_for(method, {}, parts.train)
+
+    def call() -> list[float]:
+        ranks = rank(HEURISTICS[method](parts.train), unbiased(parts), threads=int(threads))
+        return [hit_count(ranks, 1000), average_precision(ranks)]
+
+    return best_of(call, REPEATS)
+
+
+def dense_ranks(dataset: str) -> dict:
+    """The straightforward form: the n x n matrix of autocovariance, all pairs listed and sorted."""
+    parts = _parts(dataset)
+    scores = autocovariance(parts.train)
+    A = scores.first
+
+    def call() -> list[float]:
+        d = A.sum(axis=1)
+        vol = d.sum()
+        Q = csr_array(diags_array(1 / d) @ A)
+        R = (A @ Q @ Q).toarray() / vol
+        R -= np.outer(d, d) / vol**2
+        u, v = parts.graph.edges.T
+        u_test, v_test = parts.test.T
+        positive = R[u_test, v_test]
+        R[u, v] = np.nan
+        negative = R[np.triu_indices(parts.graph.n, 1)]
+        negative = np.sort(negative[~np.isnan(negative)])
+        above = len(negative) - np.searchsorted(negative, positive, side="right")
+        tied = np.searchsorted(negative, positive, side="right") - np.searchsorted(negative, positive, side="left")
+        ranks = Ranks(positive, above, tied, len(negative))
+        return [hit_count(ranks, 1000), average_precision(ranks)]
+
+    return best_of(call, 1)
+
+
+def networkit_rows(dataset: str, rows: str) -> dict:
+    """Adamic-Adar of all pairs of some rows with NetworKit, scaled to all rows."""
+    import networkit as nk
+
+    parts = _parts(dataset)
+    n = parts.graph.n
+    graph = nk.Graph(n)
+    for u, v in parts.train.edges.tolist():
+        graph.addEdge(u, v)
+    nk.setNumberOfThreads(os.cpu_count() or 1)
+    index = nk.linkprediction.AdamicAdarIndex(graph)
+    return _scaled(n, int(rows), lambda u: [index.run(u, v) for v in range(n) if v != u])
+
+
+def networkx_rows(dataset: str, rows: str) -> dict:
+    """The same with networkx."""
+    import networkx as nx
+
+    parts = _parts(dataset)
+    n = parts.graph.n
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from(parts.train.edges.tolist())
+    return _scaled(n, int(rows), lambda u: list(nx.adamic_adar_index(graph, ((u, v) for v in range(n) if v != u))))
+
+
+def _scaled(n: int, rows: int, score_row) -> dict:
+    """Rows with a range of degrees, each paired with all nodes; all pairs are half of all rows."""
+    chosen = np.random.default_rng(0).choice(n, size=rows, replace=False).tolist()
+    found = best_of(lambda: sum(len(score_row(u)) for u in chosen), 1)
+    found["seconds"] *= n / rows / 2
+    return found
+
+
+def block_models(nodes: str) -> dict:
+    """Exact evaluation of autocovariance on a block model of constant degree (about 10)."""
+    n = int(nodes)
+    blocks = n // 1000
+    parts = split(block_model([1000] * blocks, 0.008, 2 / n, seed=0))
+    compile_for("ac", {}, parts.train)
+    found = best_of(lambda: average_precision(rank(autocovariance(parts.train), unbiased(parts))), 3)
+    found["degree"] = 2 * parts.graph.m / n
+    return found
+
+
+def estimated(dataset: str, method: str) -> dict:
+    """What ``gelato estimate`` says, and what the evaluation then takes."""
+    parts = _parts(dataset)
+    compile_for(method, {}, parts.train)
+    scores = HEURISTICS[method](parts.train)
+    predicted = estimate(scores, unbiased(parts))
+    found = evaluate(parts, method)
+    return {
+        "predicted": predicted.seconds,
+        "measured": found.seconds,
+        "predicted_memory": predicted.peak_memory_bytes,
+        "measured_memory": found.peak_memory_bytes,
+    }
+
+
+CASES = (scipy_product, gelato_ranks, dense_ranks, networkit_rows, networkx_rows, block_models, estimated)
+
+if __name__ == "__main__":
+    case = {each.__name__: each for each in CASES}[sys.argv[1]]
+    print(json.dumps(case(*sys.argv[2:])))

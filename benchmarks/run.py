@@ -1,0 +1,78 @@
+"""Run the benchmarks and print ratios: ``python benchmarks/run.py [NAME ...]``.
+
+The real graphs are taken from the folder in GELATO_DATA, or downloaded. Every comparison is made in the same run, each
+side in a process of its own; compare ratios, not seconds, with those of other machines.
+"""
+
+import sys
+
+from measure import in_fresh_process
+
+MB = 1e6
+
+
+def products() -> None:
+    """The whole exact evaluation of AC (t = 3) against SciPy's bare product A Q Q."""
+    print(f"{'graph':>10} {'scipy A Q Q':>12} {'1 thread':>9} {'ratio':>6} {'2 threads':>9} {'ratio':>6} {'memory':>8}")
+    for dataset in ("pubmed", "photo", "computers"):
+        scipy = in_fresh_process("scipy_product", dataset)
+        one, two = (in_fresh_process("gelato_ranks", dataset, "ac", threads) for threads in (1, 2))
+        print(
+            f"{dataset:>10} {scipy['seconds']:>11.3f}s {one['seconds']:>8.3f}s {one['seconds'] / scipy['seconds']:>6.2f}"
+            f" {two['seconds']:>8.3f}s {two['seconds'] / scipy['seconds']:>6.2f} {two['memory'] / MB:>6.0f}MB"
+        )
+
+
+def dense() -> None:
+    """The dense form (n x n matrix, all pairs sorted) on PubMed."""
+    ours = in_fresh_process("gelato_ranks", "pubmed", "ac", 2)
+    theirs = in_fresh_process("dense_ranks", "pubmed")
+    same = ours["result"][0] == theirs["result"][0]
+    print(f"dense form {theirs['seconds']:.1f} s, {theirs['memory'] / MB:,.0f} MB; gelato {ours['seconds']:.3f} s,")
+    print(f"{ours['memory'] / MB:,.0f} MB: {theirs['seconds'] / ours['seconds']:.0f} times faster,")
+    print(f"{theirs['memory'] / ours['memory']:.0f} times smaller; same hits@1000: {same}")
+
+
+def peers() -> None:
+    """Adamic-Adar over all pairs of PubMed with NetworKit and networkx (a sample of rows, scaled)."""
+    ours = in_fresh_process("gelato_ranks", "pubmed", "aa", 2)["seconds"]
+    print(f"gelato {ours:.4f} s (with all ranks and metrics)")
+    for name, rows in (("networkit", 200), ("networkx", 100)):
+        theirs = in_fresh_process(f"{name}_rows", "pubmed", rows)["seconds"]
+        print(f"{name} {theirs:.0f} s (scores alone): {theirs / ours:,.0f} times slower")
+
+
+def growth() -> None:
+    """Time per node on block models of constant degree."""
+    print(f"{'nodes':>8} {'degree':>7} {'seconds':>9} {'us per node':>12} {'memory':>9}")
+    for nodes in (10_000, 30_000, 100_000, 300_000):
+        found = in_fresh_process("block_models", nodes)
+        per_node = 1e6 * found["seconds"] / nodes
+        print(
+            f"{nodes:>8,} {found['degree']:>7.2f} {found['seconds']:>8.3f}s {per_node:>12.2f} {found['memory'] / MB:>7.0f}MB"
+        )
+
+
+def estimates() -> None:
+    """Predicted against measured time and peak memory."""
+    print(f"{'graph':>16} {'method':>7} {'predicted':>10} {'measured':>9} {'ratio':>6} {'memory ratio':>13}")
+    graphs = ("cora", "citeseer", "pubmed", "photo", "computers", "coauthor-cs", "ogbl-ddi", "debian_bookworm")
+    cases = [(graph, method) for graph in graphs for method in ("cn", "ac")] + [("npm_deps_2016", "ac")]
+    for dataset, method in cases:
+        found = in_fresh_process("estimated", dataset, method)
+        time_ratio = found["predicted"] / found["measured"]
+        memory_ratio = found["predicted_memory"] / found["measured_memory"]
+        print(
+            f"{dataset:>16} {method:>7} {found['predicted']:>9.3f}s {found['measured']:>8.3f}s {time_ratio:>6.2f}"
+            f" {memory_ratio:>13.2f}"
+        )
+
+
+BENCHMARKS = (products, dense, peers, growth, estimates)
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or [each.__name__ for each in BENCHMARKS]
+    table = {each.__name__: each for each in BENCHMARKS}
+    for name in wanted:
+        print(f"\n== {name}: {table[name].__doc__}", flush=True)
+        table[name]()

@@ -1,0 +1,571 @@
+"""The command ``gelato`` as a user meets it: real processes, their output, and their exit codes."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gelato.datasets import block_model
+from gelato.graph import Graph
+from gelato.io import read_graph, write_graph
+from gelato.splits import split
+
+HEAVY = ("torch", "numpy", "scipy", "numba", "pandas", "networkx", "pyarrow", "rich")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def environment(tmp_path_factory):
+    """The environment of all commands: no folder of the user, no network."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("GELATO_", "COVERAGE", "PYTHON"))}
+    closed = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTPS_PROXY", "HTTP_PROXY")}
+    return kept | closed | {"GELATO_CACHE": str(tmp_path_factory.mktemp("cache")), "no_proxy": ""}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Small graphs in files."""
+    folder = tmp_path_factory.mktemp("graphs")
+    graph = block_model([30, 30], 0.3, 0.02, seed=1)
+    names = np.array([f"n{i}" for i in range(graph.n)], dtype=object)
+    write_graph(Graph.from_edges(graph.edges, graph.n, names=names), folder / "plain.csv")
+    weights, times = 1 + np.arange(graph.m) % 4, np.random.default_rng(0).permutation(graph.m)
+    rows = [f"{u},{v},{w},{t}" for (u, v), w, t in zip(graph.edges.tolist(), weights, times, strict=True)]
+    (folder / "rich.csv").write_text("\n".join(["from,to,strength,seen", *rows]) + "\n")
+    words = np.random.default_rng(1).integers(0, 2, size=(graph.n, 3))
+    rows = [f"n{i},{','.join(map(str, row))}" for i, row in enumerate(words.tolist())]
+    (folder / "words.csv").write_text("\n".join(["node,a,b,c", *rows]) + "\n")
+    (folder / "loops.csv").write_text((folder / "plain.csv").read_text() + "n1,n1\nn2,n2\n" + "n0,n1\nn1,n0\nn0,n1\n")
+    write_graph(graph, folder / "graph.npz")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gelato(environment, folder):
+    """Runs one command in the folder and returns the finished process."""
+
+    def run(*args, **changes):
+        return subprocess.run(
+            [sys.executable, "-m", "gelato", *map(str, args)],
+            env=environment | changes,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def answer(gelato):
+    """Runs ``gelato evaluate ... --json``, which must succeed without a remark, and returns what it printed."""
+
+    def run(*args, **changes):
+        done = gelato("evaluate", *args, "--json", **changes)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("\n") == 1
+        return json.loads(done.stdout)
+
+    return run
+
+
+def settled(result):
+    """The result without what differs from run to run."""
+    return {key: value for key, value in result.items() if key not in ("seconds", "peak_memory_bytes")}
+
+
+# Help and imports
+
+
+def test_help_comes_at_once(gelato):
+    spent = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        done = gelato("--help")
+        spent.append(time.perf_counter() - begin)
+        assert done.returncode == 0
+        assert done.stderr == ""
+    for command in ("evaluate", "estimate", "datasets", "methods", "demo"):
+        assert re.search(rf"^  {command} ", done.stdout, re.MULTILINE)
+    assert min(spent) < 0.5
+
+
+@pytest.mark.parametrize("command", ["evaluate", "estimate", "datasets", "methods", "demo"])
+def test_every_command_has_help_with_an_example(gelato, command):
+    done = gelato(command, "-h")
+    assert done.returncode == 0
+    assert f"Example: gelato {command}" in done.stdout
+
+
+def test_the_version_is_that_of_the_package(gelato):
+    assert gelato("--version").stdout == f"gelato, version {version('gelato')}\n"
+
+
+def imported(code, environment):
+    """The packages that a program imports, by its own account."""
+    told = f"import sys\n{code}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", told], env=environment, capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_help_imports_nothing_heavy(environment):
+    code = "import gelato.cli\ntry:\n    gelato.cli.main(['--help'])\nexcept SystemExit:\n    pass"
+    assert imported(code, environment).isdisjoint(HEAVY)
+
+
+def test_the_package_itself_imports_nothing_heavy(environment):
+    assert imported("import gelato; gelato.__version__; dir(gelato)", environment).isdisjoint({*HEAVY, "click"})
+
+
+def test_nothing_optional_is_imported_before_it_is_used(environment):
+    code = (
+        "import gelato.datasets, gelato.heuristics, gelato.io, gelato.splits, gelato.partition, gelato.regimes\n"
+        "import gelato.ranking.evaluate, gelato.ranking.estimate, gelato.ranking.top, gelato.demo, gelato.cli\n"
+        "gelato.datasets.load('debian-sample')"
+    )
+    optional = {"torch", "pandas", "networkx", "pyarrow", "polars", "pymetis", "ogb", "torch_geometric", "sklearn"}
+    assert imported(code, environment).isdisjoint(optional)
+
+
+# Results
+
+
+@pytest.fixture(scope="module")
+def sample(answer):
+    return answer("debian-sample", "--method", "ac")
+
+
+def test_a_result_has_every_key_that_scripts_rely_on(sample):
+    assert set(sample) >= {"dataset", "method", "regime", "n", "m", "positives", "negatives", "metrics", "hits"}
+    assert set(sample) >= {"seconds", "peak_memory_bytes", "options", "split", "random"}
+    metrics = {"hits@25", "hits@1000", "ap", "mrr", "mrr_optimistic", "mrr_pessimistic", "auc", "precision@100%"}
+    assert set(sample["metrics"]) >= metrics
+    assert set(sample["random"]) == set(sample["metrics"])
+    assert "1000" in sample["hits"]
+
+
+def test_a_result_tells_what_was_tested(sample):
+    about = {key: sample[key] for key in ("dataset", "method", "regime", "split", "options")}
+    assert about == {
+        "dataset": "debian-sample",
+        "method": "ac",
+        "regime": "unbiased",
+        "split": "paper",
+        "options": {},
+    }
+    n, m = sample["n"], sample["m"]
+    assert (n, m, sample["positives"]) == (3727, 7283, 728)
+    assert sample["negatives"] == n * (n - 1) // 2 - m
+
+
+def test_metrics_are_fractions(sample):
+    assert sample["metrics"]["hits@1000"] == sample["hits"]["1000"] / sample["positives"]
+    assert all(0 <= value <= 1 for value in sample["metrics"].values())
+    assert 0.5 < sample["metrics"]["auc"] < 1
+    order = [sample["metrics"][name] for name in ("mrr_pessimistic", "mrr", "mrr_optimistic")]
+    assert order == sorted(order)
+
+
+def test_time_and_memory_are_in_seconds_and_bytes(sample):
+    assert 0 < sample["seconds"] < 30
+    assert 30e6 < sample["peak_memory_bytes"] < 3e9
+
+
+def test_several_methods_give_an_array_in_the_order_asked(answer):
+    results = answer("plain.csv", "--method", "pa,cn,aa")
+    assert [result["method"] for result in results] == ["pa", "cn", "aa"]
+    assert len({result["metrics"]["auc"] for result in results}) == 3
+
+
+def test_all_stands_for_every_method_that_fits_the_graph(answer):
+    bare = [result["method"] for result in answer("plain.csv", "--method", "all")]
+    attributed = [
+        result["method"] for result in answer("plain.csv", "--attributes", "words.csv", "--method", "all")
+    ]
+    assert "cosine" not in bare
+    assert set(attributed) == {*bare, "cosine"}
+
+
+def test_a_table_has_a_row_for_each_method_and_one_for_chance(gelato):
+    done = gelato("evaluate", "plain.csv", "--method", "cn,ac", "--steps", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = re.findall(r"^│ (\S+(?: \S+=\S+)*) ", done.stdout, re.MULTILINE)
+    assert rows == ["cn", "ac steps=2", "random"]
+    assert "hidden links against" in done.stdout
+    assert "precision@100%" in done.stdout
+    assert re.search(r"^│ random .* 50\.00 │", done.stdout, re.MULTILINE)  # the auc, in percent
+
+
+def test_a_table_says_what_the_json_says(gelato, answer):
+    value = answer("plain.csv", "--method", "cn")["metrics"]["auc"]
+    assert f"{100 * value:.2f}" in gelato("evaluate", "plain.csv", "--method", "cn").stdout
+
+
+def test_a_name_in_brackets_is_no_markup(gelato, folder):
+    (folder / "[red]odd.csv").write_bytes((folder / "plain.csv").read_bytes())
+    for command in ("evaluate", "estimate"):
+        assert gelato(command, "[red]odd.csv", "--method", "cn").stdout.startswith("[red]odd: ")
+
+
+def test_a_table_can_be_printed_in_ascii(gelato):
+    done = gelato("evaluate", "plain.csv", "--method", "cn", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+    assert "random" in done.stdout
+
+
+def test_methods_are_listed_with_their_options(gelato):
+    done = gelato("methods")
+    assert done.returncode == 0
+    assert re.search(r"│ ac +│ .*steps", done.stdout)
+    assert re.search(r"│ cn +│ +│", done.stdout)
+
+
+def test_datasets_are_listed_with_their_sizes_and_places(gelato):
+    rows = {row["name"]: row for row in json.loads(gelato("datasets", "--json").stdout)}
+    assert rows["cora"]["where"] == "not downloaded"
+    assert (rows["cora"]["nodes"], rows["cora"]["links"]) == (2708, 5278)
+    assert rows["debian-sample"]["where"] == "embedded"
+    table = gelato("datasets").stdout
+    assert re.search(r"cora +│ +2,708 │ +5,278 │ +1,433 │ not downloaded", table)
+
+
+def test_the_data_root_is_looked_through(gelato, folder, answer):
+    rows = {row["name"]: row for row in json.loads(gelato("datasets", "--json", "--data-root", folder).stdout)}
+    assert rows["graph"]["where"] == f"folder: {folder / 'graph.npz'}"
+    assert answer("graph", "--method", "cn", "--data-root", folder)["dataset"] == "graph"
+    assert answer("graph", "--method", "cn", GELATO_DATA=str(folder))["n"] == 60
+
+
+def test_an_estimate_is_a_prediction_for_each_method(gelato):
+    done = gelato("estimate", "plain.csv", "--method", "cn,ac", "--json", "--threads", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads(done.stdout)
+    assert [(result["dataset"], result["method"], result["threads"]) for result in results] == [
+        ("plain", "cn", 1),
+        ("plain", "ac", 1),
+    ]
+    assert all(result["pairs"] == 60 * 59 // 2 for result in results)
+    assert all(0 < result["seconds"] < 10 for result in results)
+    assert "MiB" in gelato("estimate", "plain.csv", "--method", "cn").stdout
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_demo_tests_every_heuristic_and_names_missing_links(gelato):
+    done = gelato("demo", "--threads", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    for method in ("cn", "ac", "simrank", "cosine"):
+        assert re.search(rf"^│ {method} ", done.stdout, re.MULTILINE)
+    assert "3,727 Debian packages" in done.stdout
+    assert re.search(r"^│ +10 │ \S+ +│ \S+", done.stdout, re.MULTILINE)
+
+
+# Reading
+
+
+def test_attributes_of_an_edge_list_are_read_and_used(answer, gelato):
+    assert answer("plain.csv", "--attributes", "words.csv", "--method", "cosine")["positives"] > 0
+    without = gelato("evaluate", "plain.csv", "--method", "cosine")
+    assert without.returncode == 2
+    assert "attributes" in without.stderr
+
+
+def test_nodes_of_the_attribute_table_without_a_link_are_kept_when_asked_for(answer, gelato, folder):
+    (folder / "more.csv").write_text((folder / "words.csv").read_text() + "lonely,1,0,1\n")
+    assert answer("plain.csv", "--attributes", "more.csv", "--isolated", "--method", "cn")["n"] == 61
+    refused = gelato("evaluate", "plain.csv", "--attributes", "more.csv", "--method", "cn")
+    assert refused.returncode == 2
+    assert "'lonely'" in refused.stderr
+    assert "--isolated" in refused.stderr
+
+
+def test_the_weight_column_is_used(answer):
+    plain, weighted = answer("rich.csv", "--method", "ac"), answer("rich.csv", "--method", "ac", "--weight", "strength")
+    assert plain["negatives"] == weighted["negatives"]
+    assert plain["metrics"] != weighted["metrics"]
+
+
+def test_a_split_by_time_hides_the_latest_links(answer, gelato):
+    by_time = answer("rich.csv", "--method", "cn", "--time", "seen", "--split", "time")
+    by_seed = answer("rich.csv", "--method", "cn", "--time", "seen")
+    assert by_time["split"] == "time"
+    assert (by_time["positives"], by_time["negatives"]) == (by_seed["positives"], by_seed["negatives"])
+    assert by_time["metrics"] != by_seed["metrics"]
+    refused = gelato("evaluate", "rich.csv", "--method", "cn", "--split", "time")
+    assert refused.returncode == 2
+    assert "needs the time of every link" in refused.stderr
+
+
+def test_directed_links_are_tested_in_their_direction(answer):
+    result, usual = answer("plain.csv", "--directed", "--method", "ppr"), answer("plain.csv", "--method", "ppr")
+    assert result["m"] == usual["m"]
+    assert result["negatives"] == 60 * 59 - result["m"]
+
+
+# Splits
+
+
+def test_another_seed_hides_other_links(answer):
+    paper, zero, one = (answer("plain.csv", "--method", "ac", "--split", seed) for seed in ("paper", "0", "1"))
+    assert paper["metrics"] == zero["metrics"] != one["metrics"]
+    assert [result["split"] for result in (paper, zero, one)] == ["paper", "0", "1"]
+
+
+def test_a_saved_split_is_used(answer, folder):
+    graph = read_graph(folder / "plain.csv")
+    split(graph, 7).save(folder / "seven.npz")
+    saved, seeded = (answer("plain.csv", "--method", "ac", "--split", name) for name in ("seven.npz", "7"))
+    assert settled(saved) == settled(seeded)
+
+
+# Regimes
+
+
+def test_the_partitioned_regime_counts_pairs_inside_parts(answer):
+    pytest.importorskip("pymetis")
+    result, every = (
+        answer("plain.csv", "--method", "cn", *options) for options in (["--regime", "partitioned", "--parts", 4], [])
+    )
+    assert (result["regime"], result["options"]) == ("partitioned", {"parts": 4})
+    assert 0.15 < result["negatives"] / every["negatives"] < 0.35
+    assert 0 < result["positives"] <= every["positives"]
+
+
+def test_the_biased_regime_draws_as_many_negatives_as_asked_for(answer):
+    options = ("plain.csv", "--method", "ac", "--regime", "biased", "--ratio", 3)
+    zero, one = answer(*options), answer(*options, "--seed", 1)
+    assert zero["regime"] == "biased"
+    assert zero["negatives"] == one["negatives"] == 3 * zero["positives"]
+    assert zero["metrics"] != one["metrics"]
+
+
+def test_the_number_of_threads_does_not_change_the_result(answer):
+    one, two = (answer("debian-sample", "--method", "ac", "--threads", threads) for threads in (1, 2))
+    assert settled(one) == settled(two)
+
+
+def test_options_reach_the_methods_that_take_them(answer):
+    cn, ac = answer("plain.csv", "--method", "cn,ac", "--steps", 1, "--float32", "--self-loops", "all")
+    assert cn["options"] == {}
+    assert ac["options"] == {"steps": 1, "dtype": "float32", "self_loops": "all"}
+
+
+# Stderr, and what it is for
+
+
+def test_dropped_links_are_remarked_upon_unless_quiet(gelato):
+    done = gelato("evaluate", "loops.csv", "--method", "cn", "--json")
+    assert done.returncode == 0
+    assert done.stderr == "loops.csv: dropped 2 self-loops and 3 repeated links\n"
+    quiet = gelato("evaluate", "loops.csv", "--method", "cn", "--json", "--quiet")
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    assert settled(json.loads(quiet.stdout)) == settled(json.loads(done.stdout))
+
+
+def on_a_terminal(args, environment, folder):
+    """Run a command whose stderr is a terminal; its exit code, stdout, and what the terminal was sent."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gelato", *args],
+        env=environment | {"TERM": "xterm", "COLUMNS": "100"},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown, deadline = b"", time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if select.select([ours], [], [], 0.1)[0]:
+            try:
+                piece = os.read(ours, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece
+    os.close(ours)
+    output = process.stdout.read().decode()
+    process.stdout.close()
+    return process.wait(timeout=10), output, shown.decode()
+
+
+def test_a_terminal_is_shown_a_bar_and_stdout_stays_clean(environment, folder):
+    code, output, shown = on_a_terminal(["evaluate", "debian-sample", "--method", "ac", "--json"], environment, folder)
+    assert code == 0
+    assert json.loads(output)["method"] == "ac"
+    assert "ac on debian-sample, 6,943,401 pairs" in shown
+    assert "━" in shown
+    assert "100%" in shown
+
+
+def test_no_bar_is_drawn_when_quiet(environment, folder):
+    args = ["evaluate", "debian-sample", "--method", "ac", "--json", "--quiet"]
+    code, output, shown = on_a_terminal(args, environment, folder)
+    assert code == 0
+    assert json.loads(output)["method"] == "ac"
+    assert shown == ""
+
+
+# Errors
+
+
+FILES = {
+    "weight.csv": "source,target,weight\na,b,1\nb,c,much\n",
+    "empty.csv": "",
+    "gaps.csv": "node,x\na,1\nb,nan\nc,3\n",
+    "abc.csv": "source,target\na,b\nb,c\nc,a\n",
+    "notes.pdf": "%PDF",
+    "bad.npz": "PK\x03\x04 no archive",
+}
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ("plain.csv --method cm", r"unknown method 'cm'; known: aa, ac, cn, .*"),
+        ("plain.csv --method cn,", r"unknown method ''; known: .*"),
+        ("coral --method cn", r"unknown dataset 'coral'; known: citeseer, .*"),
+        ("none.csv --method cn", r"none\.csv: there is no such file; check its name and folder"),
+        ("here --method cn", r"here: is a folder; name a file in it"),
+        (". --method cn", r"\.: is a folder; name a file in it"),
+        ("notes.pdf --method cn", r"notes\.pdf: unknown graph format '\.pdf'; known: .*\.csv.*"),
+        ("bad.npz --method cn", r"bad\.npz: is not a whole \.npz file; .*"),
+        ("weight.csv --method cn", r"weight\.csv, line 3: weight 'much' is not a number; .*"),
+        ("rich.csv --method cn --weight strong", r"rich\.csv: there is no column 'strong'; .*'strength'.*"),
+        ("empty.csv --method cn", r"empty\.csv: the file is empty; it needs at least one row"),
+        ("abc.csv --attributes gaps.csv --method cn", r"gaps\.csv, line 3, column 'x': .*"),
+        ("plain.csv --attributes none.csv --method cn", r"none\.csv: there is no such file; .*"),
+        ("abc.csv --method cn", r"10% of 3 links is not one whole test link; hide a larger share"),
+        ("plain.csv --method cn --steps 2", r"steps is an option of .*ac.*, not of cn"),
+        ("plain.csv --method ac --steps 0", r"steps must be at least 1, got 0"),
+        ("plain.csv --method cn --split papers", r"unknown split 'papers'; give a seed .* or one of: paper"),
+        ("plain.csv --method cn --split ²", r"unknown split '²'; .*"),
+        ("plain.csv --method cn --split -1", r"unknown split '-1'; .*"),
+        ("plain.csv --method cn --split 4294967296", r"the seed of a split must lie in 0\.\.4294967295, got .*"),
+        ("plain.csv --method cn --split none.npz", r"none\.npz is not a split written by Split\.save: .*"),
+        ("plain.csv --method cn --split bad.npz", r"bad\.npz is not a split written by Split\.save: .*"),
+        ("plain.csv --method cn --split graph.npz", r"graph\.npz is not a split written by Split\.save: .*"),
+        ("plain.csv --method cn --regime partitioned --parts 61", r"the number of parts must lie in 1\.\.60 .*, got 61"),
+        ("plain.csv --method cn --regime biased --ratio 0", r"the ratio of .* must be at least 1, got 0"),
+        ("plain.csv --method cn --regime biased --ratio 999", r"[\d,]+ negatives are more than the .* lower the ratio"),
+        ("cora --method cn --data-root none", r"data_root must be a folder of npz files, but none is none"),
+        ("cora --method cn --data-root here", r"here does not hold cora\.npz; .*"),
+        ("debian-sample --method cn --directed", r"'debian-sample' is a dataset, not a file: it takes no directed"),
+        ("graph.npz --method cn --weight w", r"graph\.npz: an \.npz file has no columns; .*"),
+    ],
+)
+def test_what_the_user_can_repair_is_told_in_one_line(gelato, folder, args, expected):
+    (folder / "here").mkdir(exist_ok=True)
+    for name, content in FILES.items():
+        (folder / name).write_text(content)
+    done = gelato("evaluate", *args.split())
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert re.fullmatch(rf"gelato: {expected}\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ("evaluate plain.csv --method cn --threads 0", "'--threads': 0 is not in the range x>=1"),
+        ("evaluate plain.csv --method cn --threads two", "'--threads'"),
+        ("evaluate plain.csv --method cn --seed -1", "'--seed': -1 is not in the range"),
+        ("evaluate plain.csv --method cn --regime fair", "'--regime': 'fair' is not one of"),
+        ("evaluate plain.csv --method ac --self-loops some", "'--self-loops'"),
+        ("evaluate plain.csv", "Missing option '--method'"),
+        ("evaluate --method cn", "Missing argument 'GRAPH'"),
+        ("evaluate plain.csv --method cn --jsno", "No such option"),
+        ("evaluated plain.csv", "No such command 'evaluated'"),
+    ],
+)
+def test_what_was_mistyped_is_told_with_the_usage(gelato, args, expected):
+    done = gelato(*args.split())
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("Usage: gelato")
+    assert expected in done.stderr.splitlines()[-1]
+
+
+def test_partitioning_without_pymetis_tells_how_to_install_it(environment, folder):
+    code = "import sys; sys.modules['pymetis'] = None; from gelato.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "evaluate", "plain.csv", "--method", "cn", "--regime", "partitioned"],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "gelato: partitioning a graph needs pymetis: pip install 'gelato[metis]'\n"
+
+
+def test_a_download_without_a_network_fails_soon_and_in_one_line(gelato):
+    begin = time.monotonic()
+    done = gelato("evaluate", "cora", "--method", "cn")
+    assert time.monotonic() - begin < 15
+    assert done.returncode == 2
+    assert re.fullmatch(r"gelato: cannot download https://\S+: .*GELATO_DATA.*\n", done.stderr)
+
+
+def test_a_full_disk_is_told_in_one_line(environment, folder):
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    for args in (["methods"], ["evaluate", "plain.csv", "--method", "cn", "--json"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "gelato", *args],
+                env=environment,
+                cwd=folder,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        assert done.returncode == 2
+        assert re.fullmatch(r"gelato: .*No space left on device\n", done.stderr)
+
+
+@pytest.mark.parametrize("args", [["methods"], ["evaluate", "plain.csv", "--method", "cn", "--json"]])
+def test_a_reader_that_leaves_early_is_no_reason_to_complain(environment, folder, args):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "gelato", *args],
+        env=environment,
+        cwd=folder,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(write)
+    assert done.returncode == 1
+    assert done.stderr == ""
+
+
+def test_ctrl_c_ends_with_130_and_without_a_traceback(environment, folder):
+    pipe = folder / "pipe.csv"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gelato", "evaluate", "pipe.csv", "--method", "cn"],
+        env=environment,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with pipe.open("w"):  # opens when the command reads
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert output == ""
+    assert errors.strip() == "gelato: stopped"
