@@ -30,6 +30,7 @@ NUMERIC = {"kernels", "scores", "heuristics"}
 TASKLESS = {"kernels": {"kernels"}, "errors": set(), "registry": {"errors"}, "graph": {"errors"}}
 """Parts that know no others than these."""
 
+
 def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 

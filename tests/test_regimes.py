@@ -30,11 +30,7 @@ def expected_negatives(parts, phase, labels=None):
     known = pairs_of(parts.train.edges) | pairs_of(parts.valid)
     if phase == "test":
         known |= pairs_of(parts.test)
-    return {
-        (u, v)
-        for u, v in all_pairs(graph.n, graph.directed) - known
-        if labels is None or labels[u] == labels[v]
-    }
+    return {(u, v) for u, v in all_pairs(graph.n, graph.directed) - known if labels is None or labels[u] == labels[v]}
 
 
 @st.composite

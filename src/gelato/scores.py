@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Pairs
+from gelato.kernels.background import groups_of
 from gelato.kernels.bins import TOLERANCE
 from gelato.kernels.entries import list_walks
 from gelato.kernels.form import JACCARD, LINEAR, Form
@@ -85,6 +86,11 @@ class WalkScores:
         return Form(self.kind, self.scale, self.sign)
 
     @cached_property
+    def groups(self) -> tuple[NDArray[np.float64], NDArray[np.int16] | None]:
+        """Distinct values of ``node`` and which of them each node has, if they are few."""
+        return groups_of(self.node)
+
+    @cached_property
     def _back(self) -> Walk:
         symmetric = self.first is self.inner and not self.directed
         back = self.inner if symmetric else csr_array(self.inner.T)
@@ -117,7 +123,7 @@ class WalkScores:
             back_arrays = (back.inner_indptr, back.inner_indices, back.inner_data)
             reached_pairs(u[block], v[block], self.walk, *back_arrays, space, reached[block])
 
-        run_blocks(blocks, lambda: space_of(self.walk, self.n), task, lambda space, block: None, threads)
+        run_blocks(blocks, lambda: space_of(self.walk), task, lambda space, block: None, threads)
         W = np.empty(len(pairs))
         W[order] = reached
         return W
@@ -129,7 +135,7 @@ class WalkScores:
     def entries(self, rows: NDArray[np.int64]) -> csr_array:
         """``(b, n)`` the explicit entries of ascending ``rows``, without the diagonal."""
         low, high = np.zeros(self.n, np.int64), np.full(self.n, self.n, np.int64)
-        space = space_of(self.walk, self.n)
+        space = space_of(self.walk)
         indptr, columns, scores = list_walks(rows, low, high, self.walk, self.form, self.node, space)
         return csr_array((self.unit * scores, columns, indptr), shape=(len(rows), self.n))
 

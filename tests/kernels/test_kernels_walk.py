@@ -31,14 +31,14 @@ def test_a_walk_into_a_range_equals_the_range_of_the_whole_walk(make, seed):
 
 
 def dense(scores: WalkScores, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    rows, space = np.arange(scores.n), space_of(scores.walk, scores.n)
+    rows, space = np.arange(scores.n), space_of(scores.walk)
     indptr, columns, values = list_walks(rows, low, high, scores.walk, scores.form, scores.node, space)
     return csr_array((values, columns, indptr), shape=(scores.n, scores.n)).toarray()
 
 
 def test_working_memory_is_clean_after_a_block():
     scores = autocovariance(random_graph(1))
-    space = space_of(scores.walk, scores.n)
+    space = space_of(scores.walk)
     low, high = np.zeros(scores.n, np.int64), np.full(scores.n, scores.n)
     list_walks(np.arange(scores.n), low, high, scores.walk, scores.form, scores.node, space)
     assert not space.here.any()

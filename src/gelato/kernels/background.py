@@ -7,8 +7,22 @@ from numpy.typing import NDArray
 from gelato.kernels.bins import Bins, bin_of_zero
 from gelato.kernels.threads import run_blocks
 
-DISTINCT = 2048
-"""Up to this many distinct node values the pairs are counted by value, beyond it by a sweep for each bound."""
+DISTINCT = 1024
+"""Up to this many distinct node values pairs are counted by value, beyond it by a sweep for each bound."""
+
+
+def groups_of(node: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int16] | None]:
+    """Distinct values, and which of them each node has; or ``node`` itself and ``None`` when they are too many."""
+    value, group = np.unique(node, return_inverse=True)
+    return (value, group.astype(np.int16)) if len(value) <= DISTINCT else (node, None)
+
+
+def grouped_counts(pairs: NDArray[np.int64], value: NDArray[np.float64], sign: float, bins: Bins) -> NDArray[np.int64]:
+    """``(2 L + 1,)`` the ``(K, K)`` numbers of pairs with values ``i`` and ``j``, by the bin of their background."""
+    i, j = pairs.nonzero()
+    counts = np.zeros(len(bins.bounds) + 1, np.int64)
+    np.add.at(counts, np.searchsorted(bins.bounds, sign * (value[i] * value[j]), side="right"), pairs[i, j])
+    return counts
 
 
 def background_counts(node: NDArray[np.float64], sign: float, bins: Bins, threads: int = 1) -> NDArray[np.int64]:
@@ -25,7 +39,8 @@ def background_counts(node: NDArray[np.float64], sign: float, bins: Bins, thread
         return counts
     value, count = np.unique(node, return_counts=True)
     if len(value) <= DISTINCT:
-        return _by_value(value, count, sign, bins)
+        ordered = np.outer(count, count) - np.diag(count)
+        return grouped_counts(ordered, value, sign, bins) // 2
     at_least = np.empty(len(bins.bounds), np.int64)  # pairs with a background of at least each bound
     size = max(1, len(at_least) // (8 * threads))
     blocks = [slice(begin, begin + size) for begin in range(0, len(at_least), size)]
@@ -35,15 +50,6 @@ def background_counts(node: NDArray[np.float64], sign: float, bins: Bins, thread
 
     run_blocks(blocks, lambda: None, sweep, lambda _, block: None, threads)
     return -np.diff(np.concatenate([[pairs], at_least, [0]]))
-
-
-def _by_value(value: NDArray[np.float64], count: NDArray[np.int64], sign: float, bins: Bins) -> NDArray[np.int64]:
-    i, j = np.triu_indices(len(value))
-    pairs = np.where(i == j, count[i] * (count[i] - 1) // 2, count[i] * count[j])
-    where = np.searchsorted(bins.bounds, sign * (value[i] * value[j]), side="right")
-    counts = np.zeros(len(bins.bounds) + 1, np.int64)
-    np.add.at(counts, where, pairs)
-    return counts
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -9,16 +9,18 @@ from gelato.kernels.walk import walk_row
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node, bins, space, explicit, shadow):  # type: ignore[no-untyped-def]
-    """Add the explicit scores of ``rows`` to ``explicit``, and what the background would have been to ``shadow``.
+def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node, group, bins, space, explicit, shadow):  # type: ignore[no-untyped-def]
+    """Count the explicit scores of ``rows`` in ``explicit``, and the pairs they belong to in ``shadow``.
+
+    The shadow is what the closed form of the background, which counts all pairs, has to be corrected by.
 
     Args:
         rows: ``(b,)`` ascending; row ``u`` counts the columns ``low[u] <= v < high[u]``, ``v != u``.
         skip_indptr, skip_indices: for each row the columns that do not count (links, hidden links).
-        node: ``(n,)`` the ``g`` of the scores' background.
-        explicit, shadow: ``(2 L + 1,)`` counts by bin. ``shadow`` counts the same entries at their background value,
-            to be taken off a closed form that counts the background over all pairs. Left to the caller are its
-            bin 0, and all of it where the background is 0 everywhere.
+        node, group: the ``g`` of the background is ``node[group[v]]``; with ``group`` ``None`` it is ``node[v]``.
+        explicit: ``(2 L + 1,)`` counts by bin.
+        shadow: with groups the ``(K, K)`` number of pairs by their groups; without them ``(1, 2 L + 1)`` counts of
+            the background by bin, of which bin 0 is left to the caller.
     """
     reached, touched = space.reached, space.touched
     bounds, table, cells = bins.bounds, bins.table, bins.cells
@@ -27,18 +29,23 @@ def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node
         for j in range(skip_indptr[u], skip_indptr[u + 1]):
             reached[skip_indices[j]] = 0
         reached[u] = 0
-        g = node[u]
+        g = node[u] if group is None else node[group[u]]
+        mine = shadow[0] if group is None else shadow[group[u]]
         first = low[u]
         for i in range(listed if listed >= 0 else high[u] - first):
             v = touched[i] if listed >= 0 else first + i
             value = reached[v]
             if value != 0:
                 reached[v] = 0
-                explicit[bin_of(score_of(value, g, node[v], form), bounds, table, cells)] += 1
-                if form.sign != 0:
-                    background = form.sign * (g * node[v])
+                if group is None:
+                    g_v = node[v]
+                    background = form.sign * (g * g_v)
                     if background >= bounds[0]:
-                        shadow[bin_of(background, bounds, table, cells)] += 1
+                        mine[bin_of(background, bounds, table, cells)] += 1
+                else:
+                    g_v = node[group[v]]
+                    mine[group[v]] += 1
+                explicit[bin_of(score_of(value, g, g_v, form), bounds, table, cells)] += 1
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -33,6 +33,7 @@ class Walk(NamedTuple):
     weight: Floats
     steps: int
     every_length: bool
+    columns: int
 
 
 class Space(NamedTuple):
@@ -56,18 +57,20 @@ def walk_of(
     first: csr_array, inner: csr_array, weight: Floats, steps: int, every_length: bool, dtype: np.dtype[Any]
 ) -> Walk:
     """Pack the matrices of a walk for the kernels, with weights in ``dtype``."""
-    return Walk(*_arrays(first, dtype), *_arrays(inner, dtype), weight.astype(dtype), steps, every_length)
+    arrays = (*_arrays(first, dtype), *_arrays(inner, dtype), weight.astype(dtype))
+    return Walk(*arrays, steps, every_length, inner.shape[1])
 
 
 def _arrays(matrix: csr_array, dtype: np.dtype[Any]) -> tuple[Ints, Ints, Floats | None]:
     unit = bool((matrix.data == 1).all())
     data = None if unit else np.ascontiguousarray(matrix.data, dtype=dtype)
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), data
+    narrow = np.int32 if matrix.nnz < 2**31 else np.int64  # less memory to miss the cache in
+    return matrix.indptr.astype(narrow), matrix.indices.astype(np.int32), data
 
 
-def space_of(walk: Walk, columns: int) -> Space:
-    """Fresh working memory for one thread; ``columns`` is the number of nodes scored."""
-    size = max(columns, len(walk.inner_indptr) - 1, len(walk.first_indptr) - 1)
+def space_of(walk: Walk) -> Space:
+    """Fresh working memory for one thread."""
+    size = max(walk.columns, len(walk.inner_indptr) - 1, len(walk.first_indptr) - 1)
     dtype = walk.weight.dtype
     floats = [np.zeros(size, dtype) for _ in range(3)]
     ints = [np.zeros(size, np.int32) for _ in range(3)]
@@ -167,13 +170,17 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
 
     # arrays are taken out of their tuples once: inside a loop numba would count references
     indptr, indices, data = walk.inner_indptr, walk.inner_indices, walk.inner_data
-    start, end = space.start, space.end
+    open_ended = high == walk.columns  # then a row's last entry ends its range, and ``end`` is not needed
+    start, end = space.start, indptr[1:] if open_ended else space.end
     work = 0
     for i in range(count):
         b = here_nodes[i]
-        start[b] = _forward(indices, start[b], indptr[b + 1], low)
-        end[b] = _forward(indices, max(start[b], end[b]), indptr[b + 1], high)
-        work += end[b] - start[b]
+        last = indptr[b + 1]
+        start[b] = _forward(indices, start[b], last, low)
+        if not open_ended:
+            last = _forward(indices, max(start[b], end[b]), last, high)
+            end[b] = last
+        work += last - start[b]
 
     if 4 * work >= high - low:
         for i in range(count):

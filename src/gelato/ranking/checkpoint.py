@@ -45,9 +45,8 @@ class Checkpoint:
         self.resumed = int(self._done.sum())
         return self._done.copy()
 
-    def add(self, block: int, counts: NDArray[np.int64]) -> None:
-        """Note that a block is in ``counts``; write now and then."""
-        self._counts = counts
+    def add(self, block: int) -> None:
+        """Note that a block is in the counts given to ``start``; write now and then."""
         self._done[block] = True
         if time.monotonic() - self._written >= self.every:
             self.save()

@@ -11,12 +11,11 @@ from scipy.sparse import csr_array
 
 from gelato.kernels.background import DISTINCT
 from gelato.kernels.bins import Bins, bins_of, levels
-from gelato.kernels.histogram import histogram_walks
 from gelato.kernels.threads import default_threads
 from gelato.kernels.walk import space_of
 from gelato.ranking.evaluate import candidates_of, compile_for, peak_memory, scores_of
 from gelato.ranking.layout import Layout, layout_of
-from gelato.ranking.rank import background_of
+from gelato.ranking.tally import Tally, background_of
 from gelato.regimes import Candidates
 from gelato.scores import DenseScores, Scores, WalkScores
 from gelato.splits import Split
@@ -147,16 +146,13 @@ def _time_background(scores: WalkScores, layout: Layout, bins: Bins, threads: in
 
 def _time_rows(scores: WalkScores, layout: Layout, bins: Bins, rows: NDArray[np.int64]) -> tuple[float, int]:
     """Seconds that these rows take on one thread, and their number of explicit entries."""
-    space = space_of(scores.walk, scores.n)
-    for array in space:
+    tally = Tally(scores, layout, bins)
+    space = space_of(scores.walk)
+    for array in (*space, tally.counts):
         array += 0  # touch the pages
-    counts = np.zeros((2, len(bins.bounds) + 1), np.int64)
-    skip = (layout.skip.indptr, layout.skip.indices)
     begin = time.perf_counter()
-    histogram_walks(
-        rows, layout.low, layout.high, *skip, scores.walk, scores.form, scores.node, bins, space, counts[0], counts[1]
-    )
-    return time.perf_counter() - begin, int(counts[0].sum())
+    tally.count(rows, space)
+    return time.perf_counter() - begin, int(tally.explicit.sum())
 
 
 def _estimate_dense(scores: DenseScores, layout: Layout, threads: int, base: int) -> Estimate:

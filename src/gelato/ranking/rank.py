@@ -6,18 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
-from gelato.kernels.background import background_counts
-from gelato.kernels.bins import Bins, bin_of_zero, counts_of, levels
-from gelato.kernels.histogram import histogram_dense, histogram_walks
+from gelato.kernels.bins import Bins, counts_of, levels
 from gelato.kernels.threads import default_threads, run_blocks
-from gelato.kernels.walk import Space, space_of
+from gelato.kernels.walk import Space
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.layout import Layout, layout_of
 from gelato.ranking.ranks import Ranks, ranks_from_counts
+from gelato.ranking.tally import Counts, Tally
 from gelato.regimes import Candidates
-from gelato.scores import DenseScores, Scores, WalkScores
+from gelato.scores import DenseScores, Scores
 
-Counts = NDArray[np.int64]
 Progress = Callable[[int, int | None], None]
 """Called with the number of pairs done and the number in all."""
 
@@ -78,67 +76,36 @@ def _count(
 ) -> Counts:
     """``(2 L + 1,)`` negatives by bin."""
     n = len(layout.order)
-    dense = isinstance(scores, DenseScores)
     size = block_rows or (scores.block_rows if isinstance(scores, DenseScores) else max(16, min(1024, n // 64)))
-    blocks = layout.blocks(size)
+    blocks = list(enumerate(layout.blocks(size)))
     total, done = layout.pairs_of(np.arange(n)), 0
-    kinds = 1 if dense else 2  # explicit, and what the background would have been there
-    counts = np.zeros((kinds, len(bins.bounds) + 1), np.int64)
+    tally = Tally(scores, layout, bins)
     if checkpoint is not None:
-        finished = checkpoint.start(counts, len(blocks))
-        done = sum(layout.pairs_of(block) for block, over in zip(blocks, finished, strict=True) if over)
-        numbered = [(i, block) for i, block in enumerate(blocks) if not finished[i]]
-    else:
-        numbered = list(enumerate(blocks))
+        finished = checkpoint.start(tally.counts, len(blocks))
+        done = sum(layout.pairs_of(rows) for i, rows in blocks if finished[i])
+        blocks = [(i, rows) for i, rows in blocks if not finished[i]]
 
-    def state() -> tuple[Counts, Space | None]:
-        space = space_of(scores.walk, n) if isinstance(scores, WalkScores) else None
-        return np.zeros_like(counts), space
+    def state() -> tuple[Tally, Space | None]:
+        return Tally(scores, layout, bins), tally.space()
 
-    def task(mine: tuple[Counts, Space | None], block: tuple[int, NDArray[np.int64]]) -> None:
-        _count_rows(scores, layout, bins, block[1], *mine)
+    def task(mine: tuple[Tally, Space | None], block: tuple[int, NDArray[np.int64]]) -> None:
+        mine[0].count(block[1], mine[1])
 
-    def report(mine: tuple[Counts, Space | None], block: tuple[int, NDArray[np.int64]]) -> None:
+    def report(mine: tuple[Tally, Space | None], block: tuple[int, NDArray[np.int64]]) -> None:
         nonlocal done
-        counts[:] += mine[0]
-        mine[0][:] = 0
+        tally.counts += mine[0].counts
+        mine[0].counts[:] = 0
         done += layout.pairs_of(block[1])
         if checkpoint is not None:
-            checkpoint.add(block[0], counts)
+            checkpoint.add(block[0])
         if progress is not None:
             progress(done, total)
 
     workers = scores.threads or threads if isinstance(scores, DenseScores) else threads
     try:
-        run_blocks(numbered, state, task, report, min(workers, threads))
+        run_blocks(blocks, state, task, report, min(workers, threads))
     except BaseException:
         if checkpoint is not None:
             checkpoint.save()
         raise
-    explicit: Counts = counts[0]
-    if isinstance(scores, DenseScores):
-        return explicit
-    shadow: Counts = counts[1]
-    shadow[bin_of_zero(bins) if scores.sign == 0 else 0] += explicit.sum() - shadow.sum()
-    return explicit + background_of(scores, layout, bins, threads) - shadow
-
-
-def _count_rows(
-    scores: Scores, layout: Layout, bins: Bins, rows: NDArray[np.int64], counts: Counts, space: Space | None
-) -> None:
-    skip = (layout.skip.indptr, layout.skip.indices)
-    if isinstance(scores, WalkScores):
-        walk, form, node = scores.walk, scores.form, scores.node
-        histogram_walks(rows, layout.low, layout.high, *skip, walk, form, node, bins, space, counts[0], counts[1])
-    else:
-        block = np.array(scores.block(rows), dtype=np.float64)
-        histogram_dense(rows, layout.low, layout.high, *skip, block, bins, counts[0])
-
-
-def background_of(scores: WalkScores, layout: Layout, bins: Bins, threads: int) -> Counts:
-    """Every candidate pair at its background value, by bin."""
-    u, v = layout.excluded.T
-    counts = -counts_of(scores.sign * (scores.node[u] * scores.node[v]), bins)
-    for part in layout.parts():
-        counts += (2 if scores.directed else 1) * background_counts(scores.node[part], scores.sign, bins, threads)
-    return counts
+    return tally.negatives(threads)

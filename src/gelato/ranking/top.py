@@ -41,7 +41,7 @@ def top(scores: Scores, graph: Graph, k: int, *, threads: int | None = None, pro
 
     def state() -> tuple[Heap, Space | None]:
         heaps.append(heap_of(k))
-        return heaps[-1], space_of(scores.walk, graph.n) if isinstance(scores, WalkScores) else None
+        return heaps[-1], space_of(scores.walk) if isinstance(scores, WalkScores) else None
 
     def task(mine: tuple[Heap, Space | None], rows: NDArray[np.int64]) -> None:
         heap, space = mine
