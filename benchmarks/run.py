@@ -17,9 +17,10 @@ def products() -> None:
     for dataset in ("pubmed", "photo", "computers"):
         scipy = in_fresh_process("scipy_product", dataset)
         one, two = (in_fresh_process("gelato_ranks", dataset, "ac", threads) for threads in (1, 2))
+        ratios = [side["seconds"] / scipy["seconds"] for side in (one, two)]
         print(
-            f"{dataset:>10} {scipy['seconds']:>11.3f}s {one['seconds']:>8.3f}s {one['seconds'] / scipy['seconds']:>6.2f}"
-            f" {two['seconds']:>8.3f}s {two['seconds'] / scipy['seconds']:>6.2f} {two['memory'] / MB:>6.0f}MB"
+            f"{dataset:>10} {scipy['seconds']:>11.3f}s {one['seconds']:>8.3f}s {ratios[0]:>6.2f}"
+            f" {two['seconds']:>8.3f}s {ratios[1]:>6.2f} {two['memory'] / MB:>6.0f}MB"
         )
 
 
@@ -47,10 +48,8 @@ def growth() -> None:
     print(f"{'nodes':>8} {'degree':>7} {'seconds':>9} {'us per node':>12} {'memory':>9}")
     for nodes in (10_000, 30_000, 100_000, 300_000):
         found = in_fresh_process("block_models", nodes)
-        per_node = 1e6 * found["seconds"] / nodes
-        print(
-            f"{nodes:>8,} {found['degree']:>7.2f} {found['seconds']:>8.3f}s {per_node:>12.2f} {found['memory'] / MB:>7.0f}MB"
-        )
+        per_node, memory = 1e6 * found["seconds"] / nodes, found["memory"] / MB
+        print(f"{nodes:>8,} {found['degree']:>7.2f} {found['seconds']:>8.3f}s {per_node:>12.2f} {memory:>7.0f}MB")
 
 
 def estimates() -> None:

@@ -273,13 +273,12 @@ def test_a_bad_weight_is_refused_also_on_a_loop():
 
 @pytest.mark.parametrize("form", [np.array, csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_an_attribute_that_is_no_number_is_refused_with_its_node_and_column(form, value):
-    attributes = np.array([[1.0, 0, 2, 0], [0, 0, 0, 0], [3, 4, 0, 0], [0, 5, 0, value]])
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (2, 0), (2, 4), (3, 1)])
+def test_an_attribute_that_is_no_number_is_refused_with_its_node_and_column(form, value, row, column):
+    attributes = np.array([[1.0, 0, 2, 0, 0], [0, 0, 0, 0, 0], [3, 4, 0, 0, 0], [0, 5, 0, 0, np.nan]])
+    attributes[row, column] = value
     message = refusal(Graph.from_edges, SQUARE, attributes=form(attributes))
-    assert message == "attribute 3 of node 3 is not a finite number; fill or drop missing values"
-    attributes[2, 1] = value
-    message = refusal(Graph.from_edges, SQUARE, attributes=form(attributes))
-    assert message == "attribute 1 of node 2 is not a finite number; fill or drop missing values"
+    assert message == f"attribute {column} of node {row} is not a finite number; fill or drop missing values"
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (5, 2), (4,)])

@@ -64,6 +64,12 @@ def graph_options(command: Callable[..., None]) -> Callable[..., None]:
         click.argument("graph"),
         click.option("--attributes", metavar="FILE", help="Attribute table of an edge list: a row a node."),
         click.option("--directed", is_flag=True, help="Links of an edge list have a direction."),
+        click.option(
+            "--source", metavar="COLUMN", help="Column of the first node  [default: source, from, ... or first]"
+        ),
+        click.option(
+            "--target", metavar="COLUMN", help="Column of the second node  [default: target, to, ... or next]"
+        ),
         click.option("--weight", metavar="COLUMN", help="Column of the weights  [default: one called weight]"),
         click.option("--time", metavar="COLUMN", help="Column of the times  [default: one called time]"),
         click.option("--isolated", is_flag=True, help="Keep nodes of the attribute table that have no link."),
@@ -114,6 +120,8 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
         graph: str,
         attributes: str | None,
         directed: bool,
+        source: str | None,
+        target: str | None,
         weight: str | None,
         time: str | None,
         isolated: bool,
@@ -134,6 +142,8 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
                 progress=progress,
                 attributes=attributes,
                 directed=directed,
+                source=source,
+                target=target,
                 weight=weight,
                 time=time,
                 isolated=isolated,

@@ -39,8 +39,9 @@ class Walk(NamedTuple):
 class Space(NamedTuple):
     """Working memory of one thread: ``O(n)``; the accumulators are all zero between rows.
 
-    ``start`` and ``end`` delimit, in each row of ``inner``, the columns of the target range. They only move forward,
-    so a thread must visit rows whose ranges ``[low, high)`` never move backward.
+    ``span[b]`` delimits the entries of row ``b`` of ``inner`` that lie at or behind the beginning of the target range.
+    It only shrinks from the front, so a thread must visit rows whose ranges ``[low, high)`` never begin further back.
+    ``begins`` and ``ends`` hold the entries of one last step.
     """
 
     here: Floats
@@ -49,8 +50,9 @@ class Space(NamedTuple):
     there_nodes: Ints
     reached: Floats
     touched: Ints
-    start: Ints
-    end: Ints
+    span: Ints
+    begins: Ints
+    ends: Ints
 
 
 def walk_of(
@@ -74,8 +76,11 @@ def space_of(walk: Walk) -> Space:
     dtype = walk.weight.dtype
     floats = [np.zeros(size, dtype) for _ in range(3)]
     ints = [np.zeros(size, np.int32) for _ in range(3)]
-    begin = walk.inner_indptr[:-1]
-    return Space(floats[0], ints[0], floats[1], ints[1], floats[2], ints[2], begin.copy(), begin.copy())
+    indptr = walk.inner_indptr
+    span = np.column_stack([indptr[:-1], indptr[1:]])  # side by side: one miss of the cache, not two
+    return Space(
+        floats[0], ints[0], floats[1], ints[1], floats[2], ints[2], span, np.zeros_like(indptr), np.zeros_like(indptr)
+    )
 
 
 def entry(data, j):  # type: ignore[no-untyped-def]
@@ -169,32 +174,29 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
         count = weigh(here, here_nodes, count, walk.weight)
 
     # arrays are taken out of their tuples once: inside a loop numba would count references
-    indptr, indices, data = walk.inner_indptr, walk.inner_indices, walk.inner_data
-    open_ended = high == walk.columns  # then a row's last entry ends its range, and ``end`` is not needed
-    start, end = space.start, indptr[1:] if open_ended else space.end
+    indices, data, span, begins, ends = walk.inner_indices, walk.inner_data, space.span, space.begins, space.ends
     work = 0
     for i in range(count):
         b = here_nodes[i]
-        last = indptr[b + 1]
-        start[b] = _forward(indices, start[b], last, low)
-        if not open_ended:
-            last = _forward(indices, max(start[b], end[b]), last, high)
-            end[b] = last
-        work += last - start[b]
+        last = span[b, 1]
+        begins[i] = _forward(indices, span[b, 0], last, low)
+        span[b, 0] = begins[i]
+        ends[i] = last if high == walk.columns else _forward(indices, begins[i], last, high)
+        work += ends[i] - begins[i]
 
     if 4 * work >= high - low:
         for i in range(count):
             b = here_nodes[i]
             x = here[b]
             here[b] = 0
-            for j in range(start[b], end[b]):
+            for j in range(begins[i], ends[i]):
                 reached[indices[j]] += x * entry(data, j)
         return -1
     for i in range(count):
         b = here_nodes[i]
         x = here[b]
         here[b] = 0
-        for j in range(start[b], end[b]):
+        for j in range(begins[i], ends[i]):
             v = indices[j]
             if reached[v] == 0:
                 touched[listed] = v
