@@ -26,7 +26,8 @@ HEAVY = ("torch", "numpy", "scipy", "numba", "pandas", "networkx", "pyarrow", "r
 @pytest.fixture(scope="module", autouse=True)
 def environment(tmp_path_factory):
     """The environment of all commands: no folder of the user, no network."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("GELATO_", "COVERAGE", "PYTHON"))}
+    shaping = ("PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "NO_COLOR", "FORCE_COLOR")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("GELATO_", *shaping))}
     closed = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     return kept | closed | {"GELATO_CACHE": str(tmp_path_factory.mktemp("cache")), "no_proxy": ""}
 

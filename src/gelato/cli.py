@@ -82,6 +82,15 @@ def graph_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="paper|SEED|time|FILE",
             help="Which links are hidden: the paper's split, another seed, the latest links, or a saved split.",
         ),
+        click.option(
+            "--ratios",
+            nargs=2,
+            type=float,
+            default=(0.05, 0.10),
+            show_default=True,
+            metavar="VALID TEST",
+            help="Shares of the links hidden for validation and for testing.",
+        ),
         click.option("--steps", type=int, metavar="T", help="Length of the walk, for ac and katz  [default: 3]"),
         click.option(
             "--self-loops", type=click.Choice(["isolated", "all"]), help="Nodes that get a self-loop, for ac."
@@ -127,6 +136,7 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
         isolated: bool,
         data_root: str | None,
         split_name: str,
+        ratios: tuple[float, float],
         steps: int | None,
         self_loops: str | None,
         float32: bool,
@@ -152,19 +162,19 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
             print(f"{graph}: {opened.dropped}", file=sys.stderr)
         options = {"steps": steps, "self_loops": self_loops, "dtype": "float32" if float32 else None}
         given = {key: value for key, value in options.items() if value is not None}
-        command(name=name, split=_split(opened, split_name), options=given, quiet=quiet, **rest)
+        command(name=name, split=_split(opened, split_name, ratios), options=given, quiet=quiet, **rest)
 
     return run
 
 
-def _split(graph: "Graph", name: str) -> "Split":
+def _split(graph: "Graph", name: str, ratios: tuple[float, float]) -> "Split":
     from gelato.splits import Split, split, split_by_time
 
     if name == "time":
-        return split_by_time(graph)
+        return split_by_time(graph, ratios)
     if name.endswith(".npz"):
         return Split.load(name, graph)
-    return split(graph, int(name) if name.isdecimal() else name)
+    return split(graph, int(name) if name.isdecimal() else name, ratios)
 
 
 @cli.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")

@@ -55,11 +55,12 @@ class Tally:
             return self.explicit
         value, group = scores.groups
         if group is None:
-            shadow = self.shadow[0].copy()
+            shadow: Counts = self.shadow[0].copy()
             shadow[0] = self.explicit.sum() - shadow[1:].sum()
         else:
             shadow = grouped_counts(self.shadow, value, scores.sign, self._bins)
-        return self.explicit + background_of(scores, self._layout, self._bins, threads) - shadow
+        background = background_of(scores, self._layout, self._bins, threads)
+        return np.asarray(self.explicit + background - shadow)
 
 
 def background_of(scores: WalkScores, layout: Layout, bins: Bins, threads: int) -> Counts:
