@@ -390,7 +390,7 @@ def test_the_number_of_threads_does_not_change_the_result(answer):
 
 
 def test_options_reach_the_methods_that_take_them(answer):
-    cn, ac = answer("plain.csv", "--method", "cn,ac", "--steps", 1, "--float32", "--self-loops", "all")
+    cn, ac = answer("plain.csv", "--method", "cn,ac", "--steps", 1, "--dtype", "float32", "--self-loops", "all")
     assert cn["options"] == {}
     assert ac["options"] == {"steps": 1, "dtype": "float32", "self_loops": "all"}
 

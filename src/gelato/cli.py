@@ -95,7 +95,11 @@ def graph_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--self-loops", type=click.Choice(["isolated", "all"]), help="Nodes that get a self-loop, for ac."
         ),
-        click.option("--float32", is_flag=True, help="Walk in single precision, for ac and katz."),
+        click.option(
+            "--dtype",
+            type=click.Choice(["float64", "float32"]),
+            help="Precision of the walk, for ac and katz  [default: float64]",
+        ),
         click.option(
             "--regime",
             type=click.Choice(["unbiased", "partitioned", "biased"]),
@@ -121,6 +125,20 @@ def graph_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def method_option(command: Callable[..., None]) -> Callable[..., None]:
+    """--method, looked up before anything is read or downloaded."""
+
+    def known(context: click.Context, parameter: click.Parameter, names: str) -> str:
+        from gelato.heuristics import HEURISTICS
+
+        for name in names.split(",") if names != "all" else ():
+            HEURISTICS[name]
+        return names
+
+    about = "One or several of 'gelato methods', or 'all'."
+    return click.option("--method", required=True, metavar="M[,M...]", callback=known, help=about)(command)
+
+
 def with_split(command: Callable[..., None]) -> Callable[..., None]:
     """Turn GRAPH and the options that tell how to read and split it into a name and a Split."""
 
@@ -139,7 +157,7 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
         ratios: tuple[float, float],
         steps: int | None,
         self_loops: str | None,
-        float32: bool,
+        dtype: str | None,
         quiet: bool,
         **rest: Any,
     ) -> None:
@@ -160,7 +178,7 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
             )
         if not quiet and (opened.dropped.loops or opened.dropped.repeats):
             print(f"{graph}: {opened.dropped}", file=sys.stderr)
-        options = {"steps": steps, "self_loops": self_loops, "dtype": "float32" if float32 else None}
+        options = {"steps": steps, "self_loops": self_loops, "dtype": dtype}
         given = {key: value for key, value in options.items() if value is not None}
         command(name=name, split=_split(opened, split_name, ratios), options=given, quiet=quiet, **rest)
 
@@ -179,7 +197,7 @@ def _split(graph: "Graph", name: str, ratios: tuple[float, float]) -> "Split":
 
 @cli.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")
 @graph_options
-@click.option("--method", required=True, metavar="M[,M...]", help="One or several of 'gelato methods', or 'all'.")
+@method_option
 @click.option("--no-resume", is_flag=True, help="Start anew, and keep nothing for a later run.")
 @with_split
 def evaluate(
@@ -223,7 +241,7 @@ def evaluate(
 
 @cli.command(epilog="Example: gelato estimate pubmed --method ac")
 @graph_options
-@click.option("--method", required=True, metavar="M[,M...]", help="As in 'gelato evaluate'.")
+@method_option
 @with_split
 def estimate(
     name: str, split: "Split", options: dict[str, Any], method: str, as_json: bool, quiet: bool, **test: Any

@@ -1,11 +1,16 @@
 """Checkpoints of a long count: which blocks are done, and the counts so far."""
 
+import logging
+import math
 import os
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+LOG = logging.getLogger(__name__)
 
 
 class Checkpoint:
@@ -31,40 +36,48 @@ class Checkpoint:
     def start(self, counts: NDArray[np.int64], blocks: int) -> NDArray[np.bool_]:
         """Load earlier counts into ``counts``; returns which of the blocks are done."""
         self._counts = counts
-        self._done = np.zeros(blocks, dtype=bool)
+        self._kept = np.zeros_like(counts), np.zeros(blocks, dtype=bool)
         self._begun = self._written = time.monotonic()
         try:
-            with np.load(self.path, allow_pickle=False) as file:
-                same = str(file["key"]) == self.key
-                if same and file["counts"].shape == counts.shape and file["done"].shape == self._done.shape:
-                    counts[:] = file["counts"]
-                    self._done[:] = file["done"]
-                    self.spent = float(file["seconds"])
-        except (OSError, ValueError, KeyError, EOFError):
-            pass  # none, or not ours: start anew
-        self.resumed = int(self._done.sum())
-        return self._done.copy()
+            with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+                key, earlier, over, spent = str(file["key"]), file["counts"], file["done"], float(file["seconds"])
+        except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile):
+            key = ""  # none, or damaged: start anew
+        if key == self.key and earlier.shape == counts.shape and over.shape == (blocks,):
+            counts[:], self.spent, self._kept = earlier, spent, (earlier, over)
+        self.resumed = int(self._kept[1].sum())
+        return self._kept[1].copy()
 
     def add(self, block: int) -> None:
         """Note that a block is in the counts given to ``start``; write now and then."""
-        self._done[block] = True
+        done = self._kept[1].copy()
+        done[block] = True
+        self._kept = self._counts.copy(), done  # both in one step: Ctrl-C may come at any moment
         if time.monotonic() - self._written >= self.every:
             self.save()
 
     def save(self) -> None:
-        """Write the file now."""
+        """Write the file now; where that fails the count goes on without it, with a warning."""
+        try:
+            self._write()
+        except OSError as error:
+            self.every = math.inf
+            LOG.warning("cannot keep %s (%s): this run will not be resumable", self.path, error)
+        self._written = time.monotonic()
+
+    def _write(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         aside = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         try:
             with aside.open("wb") as file:
                 seconds = self.spent + time.monotonic() - self._begun
-                np.savez(file, key=np.array(self.key), counts=self._counts, done=self._done, seconds=seconds)
+                counts, done = self._kept
+                np.savez(file, key=np.array(self.key), counts=counts, done=done, seconds=seconds)
                 file.flush()
                 os.fsync(file.fileno())
             aside.replace(self.path)
         finally:
             aside.unlink(missing_ok=True)
-        self._written = time.monotonic()
 
     def finish(self) -> None:
         """Remove the file: the result is known."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from gelato import __version__
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.heuristics import HEURISTICS
@@ -199,7 +200,8 @@ def compile_for(method: str, options: Mapping[str, Any], graph: Graph) -> None:
 
 def _key(train: Graph, candidates: Candidates, method: str, options: Mapping[str, Any]) -> str:
     """SHA-256 of all that a count depends on."""
-    digest = hashlib.sha256(f"{train.fingerprint} {method} {json.dumps(options, sort_keys=True, default=str)}".encode())
+    settings = json.dumps([__version__, train.fingerprint, method, options], sort_keys=True, default=str)
+    digest = hashlib.sha256(settings.encode())
     for part in (candidates.positives, candidates.excluded, candidates.labels):
         digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
     if train.attributes is not None:
