@@ -12,7 +12,7 @@ MODULE = Path(__file__).parent / "cases.py"
 
 
 def best_of(call: Callable[[], Any], repeats: int) -> dict[str, Any]:
-    """The best wall time of some calls, the growth of resident memory over all of them, and the last result."""
+    """The best wall time of some calls, how far resident memory grew above and to over all of them, the last result."""
     before = _memory("VmRSS")
     _reset_peak()
     seconds = []
@@ -20,7 +20,8 @@ def best_of(call: Callable[[], Any], repeats: int) -> dict[str, Any]:
         begin = time.perf_counter()
         result = call()
         seconds.append(time.perf_counter() - begin)
-    return {"seconds": min(seconds), "memory": _memory("VmHWM") - before, "result": result}
+    peak = _memory("VmHWM")
+    return {"seconds": min(seconds), "memory": peak - before, "process": peak, "result": result}
 
 
 def in_fresh_process(case: str, *arguments: object) -> dict[str, Any]:

@@ -45,11 +45,14 @@ def peers() -> None:
 
 def growth() -> None:
     """Time per node on block models of constant degree."""
-    print(f"{'nodes':>8} {'degree':>7} {'seconds':>9} {'us per node':>12} {'memory':>9}")
+    print(f"{'nodes':>8} {'degree':>7} {'seconds':>9} {'us per node':>12} {'memory':>9} {'process':>9}")
     for nodes in (10_000, 30_000, 100_000, 300_000):
         found = in_fresh_process("block_models", nodes)
-        per_node, memory = 1e6 * found["seconds"] / nodes, found["memory"] / MB
-        print(f"{nodes:>8,} {found['degree']:>7.2f} {found['seconds']:>8.3f}s {per_node:>12.2f} {memory:>7.0f}MB")
+        per_node = 1e6 * found["seconds"] / nodes
+        print(
+            f"{nodes:>8,} {found['degree']:>7.2f} {found['seconds']:>8.3f}s {per_node:>12.2f}"
+            f" {found['memory'] / MB:>7.0f}MB {found['process'] / MB:>7.0f}MB"
+        )
 
 
 def estimates() -> None:

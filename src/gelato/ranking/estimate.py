@@ -1,7 +1,7 @@
 """Time and memory of an exact evaluation, predicted from a sample of rows before it runs."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gelato.kernels.background import DISTINCT
+from gelato.kernels.background import background_counts
 from gelato.kernels.bins import Bins, bins_of, levels
 from gelato.kernels.threads import default_threads
 from gelato.kernels.walk import space_of
-from gelato.ranking.evaluate import candidates_of, compile_for, peak_memory, scores_of
+from gelato.ranking.compilation import compile_for
+from gelato.ranking.evaluate import candidates_of, peak_memory, scores_of
 from gelato.ranking.layout import Layout, layout_of
 from gelato.ranking.tally import Tally, background_of
 from gelato.regimes import Candidates
@@ -110,10 +111,10 @@ def estimate_method(
     """Predict what ``evaluate`` with the same arguments will take."""
     chosen = dict(options or {})
     candidates = candidates_of(split, regime, "test", parts=parts, ratio=ratio, seed=seed)
-    compile_for(method, chosen, split.train)
     begin = time.perf_counter()
     scores = scores_of(method, split.train, chosen)
     building = time.perf_counter() - begin
+    compile_for(scores)
     found = estimate(scores, candidates, threads=threads)
     return replace(found, seconds=found.seconds + building)
 
@@ -135,13 +136,24 @@ def _row_sums(matrix: csr_array, values: NDArray[np.float64]) -> NDArray[np.floa
     return np.asarray(totals[matrix.indptr[1:]] - totals[matrix.indptr[:-1]])
 
 
+def _seconds(call: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
 def _time_background(scores: WalkScores, layout: Layout, bins: Bins, threads: int) -> float:
     """Seconds that the closed form takes, from some of the bounds where it takes a sweep for each."""
-    sweeps = len(np.unique(scores.node)) > DISTINCT
-    some = bins_of(bins.bounds[:: max(1, len(bins.bounds) // 256)]) if sweeps else bins
-    begin = time.perf_counter()
-    background_of(scores, layout, some, threads)
-    return (time.perf_counter() - begin) * len(bins.bounds) / len(some.bounds)
+    if scores.groups[1] is not None:
+        return _seconds(lambda: background_of(scores, layout, bins, threads))
+    sample = int(np.clip(1e7 / scores.n, 16, 4096))
+    few, some = (bins_of(bins.bounds[:: max(1, len(bins.bounds) // size)]) for size in (2, sample))
+
+    def sweep(chosen: Bins) -> float:
+        return _seconds(lambda: background_counts(scores.node, scores.sign, chosen, grouped=False, threads=threads))
+
+    least, more = sweep(few), sweep(some)
+    return least + max(0.0, more - least) * len(bins.bounds) / len(some.bounds)
 
 
 def _time_rows(scores: WalkScores, layout: Layout, bins: Bins, rows: NDArray[np.int64]) -> tuple[float, int]:
@@ -163,10 +175,9 @@ def _estimate_dense(scores: DenseScores, layout: Layout, threads: int, base: int
         seconds = scores.preparation()
     else:
         rows = np.linspace(0, n - 1, min(n, scores.block_rows)).astype(np.int64)
-        begin = time.perf_counter()
-        scores.block(rows)
+        once = min(_seconds(lambda: scores.block(rows)) for _ in range(2))
         needed = n + threads * len(np.unique(layout.positives[:, 0]))  # positives come first, on one thread
-        seconds = (time.perf_counter() - begin) / len(rows) * needed / threads
+        seconds = once / len(rows) * needed / threads
     pairs = layout.pairs_of(np.arange(n))
     memory = scores.memory_bytes + threads * 4 * 8 * scores.block_rows * n
     return Estimate(seconds + 4e-9 * pairs / threads, memory, pairs, pairs, threads, base + memory)

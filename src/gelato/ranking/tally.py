@@ -67,6 +67,8 @@ def background_of(scores: WalkScores, layout: Layout, bins: Bins, threads: int) 
     """``(2 L + 1,)`` every pair of a test at its background value, by bin; excluded pairs are left out."""
     u, v = layout.excluded.T
     counts = -counts_of(scores.sign * (scores.node[u] * scores.node[v]), bins)
+    grouped = scores.groups[1] is not None
     for part in layout.parts():
-        counts += (2 if scores.directed else 1) * background_counts(scores.node[part], scores.sign, bins, threads)
+        every = background_counts(scores.node[part], scores.sign, bins, grouped=grouped, threads=threads)
+        counts += 2 * every if scores.directed else every
     return counts
