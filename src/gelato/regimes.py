@@ -37,6 +37,15 @@ class Candidates:
     labels: NDArray[np.int64] | None = None
     sampled: Pairs | None = None
 
+    def __post_init__(self) -> None:
+        known = pair_keys(self.excluded, self.n)
+        known = known if (known[1:] > known[:-1]).all() else np.sort(known)
+        wanted = pair_keys(self.positives, self.n)
+        missing = ~_among(wanted, known)
+        if missing.any():
+            u, v = self.positives[int(np.flatnonzero(missing)[0])]
+            raise InputError(f"positive ({u}, {v}) is not among the excluded pairs; it would count as its own negative")
+
     @property
     def negatives(self) -> int:
         """Number of negatives."""
@@ -86,6 +95,15 @@ def biased(split: Split, ratio: int = 1, seed: int = 0, phase: Phase = "test") -
         key = np.concatenate([drawn, key[~np.isin(key, taken)]])
         drawn = key[np.sort(np.unique(key, return_index=True)[1])][:wanted]
     return Candidates(n, every.directed, every.positives, every.excluded, sampled=np.column_stack(np.divmod(drawn, n)))
+
+
+def _among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """``(k,)`` which keys are among the sorted ``known`` ones."""
+    place = np.searchsorted(known, keys)
+    found = np.zeros(len(keys), dtype=bool)
+    inside = place < len(known)
+    found[inside] = known[place[inside]] == keys[inside]
+    return found
 
 
 def _inside(pairs: Pairs, labels: NDArray[np.int64]) -> Pairs:

@@ -189,12 +189,22 @@ class DenseScores:
         """``(b, n)`` scores of ascending ``rows`` with every node."""
         return self.rows(rows)
 
+    def checked_block(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """A copy of ``block(rows)`` that may be written to; refused unless every score is finite."""
+        block = np.array(self.rows(rows), dtype=np.float64, order="C")
+        if block.shape != (len(rows), self.n):
+            raise InputError(f"scores of {len(rows)} rows must have shape {(len(rows), self.n)}, got {block.shape}")
+        if not np.isfinite(block).all():
+            i, v = (int(part[0]) for part in (~np.isfinite(block)).nonzero())
+            raise InputError(f"score of ({rows[i]}, {v}) is {block[i, v]}; scores must be finite")
+        return block
+
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of listed pairs, from the rows of their first nodes."""
         scores = np.empty(len(pairs))
         sources, source = np.unique(pairs[:, 0], return_inverse=True)
         for begin in range(0, len(sources), self.block_rows):
-            block = self.rows(sources[begin : begin + self.block_rows])
+            block = self.checked_block(sources[begin : begin + self.block_rows])
             mine = (source >= begin) & (source < begin + self.block_rows)
             scores[mine] = block[source[mine] - begin, pairs[mine, 1]]
         return scores

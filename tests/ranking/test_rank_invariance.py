@@ -15,6 +15,7 @@ from gelato.kernels.bins import counts_of, levels
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks
 from gelato.regimes import Candidates, biased, unbiased
+from gelato.scores import DenseScores
 from gelato.splits import split
 from graphs import random_graph
 
@@ -129,3 +130,33 @@ def test_a_weighted_graph_with_many_distinct_degrees_is_ranked_exactly(monkeypat
     found = rank(scores, candidates)
     mine = np.array([matrix[u, v] for u, v in parts.test])
     assert found.above.tolist() == [(values > x * (1 - 1e-12 * np.sign(x))).sum() - 0 for x in mine]
+
+
+def test_a_positive_that_is_not_excluded_is_refused(parts):
+    with pytest.raises(InputError, match="it would count as its own negative"):
+        Candidates(parts.graph.n, False, parts.test, parts.train.edges)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_predictor_with_a_score_that_is_not_finite_is_refused_with_its_pair(parts, bad):
+    def rows(wanted: np.ndarray) -> np.ndarray:
+        block = np.zeros((len(wanted), parts.graph.n))
+        block[wanted == 7, 9] = bad
+        return block
+
+    with pytest.raises(InputError, match=rf"score of \(7, 9\) is {bad}; scores must be finite"):
+        rank(DenseScores(parts.graph.n, rows), unbiased(parts))
+
+
+def test_a_predictor_with_the_wrong_shape_is_refused(parts):
+    scores = DenseScores(parts.graph.n, lambda wanted: np.zeros((len(wanted), 3)))
+    with pytest.raises(InputError, match="must have shape"):
+        rank(scores, unbiased(parts))
+
+
+def test_a_predictor_may_hand_over_any_memory_layout(parts):
+    matrix = autocovariance(parts.train).block(np.arange(parts.graph.n))
+    usual = rank(DenseScores(parts.graph.n, lambda wanted: matrix[wanted]), unbiased(parts))
+    turned = np.asfortranarray(matrix)
+    assert same(usual, rank(DenseScores(parts.graph.n, lambda wanted: turned[wanted]), unbiased(parts)))
+    assert np.isfinite(matrix).all()

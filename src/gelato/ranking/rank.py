@@ -44,9 +44,9 @@ def rank(
     """
     if len(candidates.positives) == 0:
         raise InputError("there is no positive to rank; hide at least one link")
-    if candidates.sampled is not None:
-        return _rank_sampled(scores, candidates, default_threads() if threads is None else threads)
     threads = default_threads() if threads is None else threads
+    if candidates.sampled is not None:
+        return _rank_sampled(scores, candidates, threads)
     layout = layout_of(candidates)
     scores = scores.permuted(layout.order) if layout.renamed else scores
     score, magnitude = scores.raw_pairs(layout.positives, threads)

@@ -46,7 +46,7 @@ class Tally:
             how = (scores.walk, scores.form, value, group, self._bins, space)
             histogram_walks(*where, *how, self.explicit, self.shadow)
         else:
-            histogram_dense(*where, np.array(scores.block(rows), dtype=np.float64), self._bins, self.explicit)
+            histogram_dense(*where, scores.checked_block(rows), self._bins, self.explicit)
 
     def negatives(self, threads: int) -> Counts:
         """``(2 L + 1,)`` negatives by bin, once every row has been counted."""

@@ -49,7 +49,7 @@ def top(scores: Scores, graph: Graph, k: int, *, threads: int | None = None, pro
             walk, form, node = scores.walk, scores.form, scores.node
             top_walks(rows, layout.low, layout.high, *skip, walk, form, node, space, heap)
         else:
-            top_dense(rows, layout.low, layout.high, *skip, np.array(scores.block(rows)), heap)
+            top_dense(rows, layout.low, layout.high, *skip, scores.checked_block(rows), heap)
 
     def report(mine: tuple[Heap, Space | None], rows: NDArray[np.int64]) -> None:
         nonlocal done
