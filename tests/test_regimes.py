@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.regimes import biased, partitioned, unbiased
+from gelato.regimes import Candidates, biased, partitioned, unbiased
 from gelato.splits import Split, audit, split
 
 
@@ -181,3 +181,27 @@ def test_the_audit_finds_no_false_negative_in_a_sample(parts, seed):
     single = Split(graph, parts.train, parts.valid[:0], parts.test, "")
     found = [leak.kind for leak in audit(single, biased(parts, 1, seed).sampled)]
     assert [kind for kind in found if kind.startswith("negatives")] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"excluded": [[0, 1], [0, 2], [0, 1]]}, "excluded pair .0, 1. is listed twice"),
+        ({"excluded": [[1, 0], [0, 2]]}, "excluded of an undirected graph must be pairs with u < v"),
+        ({"positives": [[2, 0]]}, "positives of an undirected graph must be pairs with u < v"),
+        ({"positives": [[1, 2]]}, "positive .1, 2. is not among the excluded pairs"),
+        ({"labels": [0, 0]}, "labels must be 4 whole numbers from 0"),
+        ({"labels": [0, 0, 0, -1]}, "labels must be 4 whole numbers from 0"),
+        ({"labels": [0, 1, 0, 0]}, "excluded pairs must lie inside the parts"),
+    ],
+)
+def test_candidates_that_would_be_miscounted_are_refused(change, message):
+    fields = {"positives": [[0, 2]], "excluded": [[0, 1], [0, 2]]} | change
+    with pytest.raises(InputError, match=message):
+        Candidates(4, False, **{name: np.array(value) for name, value in fields.items()})
+
+
+def test_a_phase_that_is_none_is_refused():
+    graph = Graph.from_edges([[u, (u + 1) % 12] for u in range(12)])
+    with pytest.raises(InputError, match="phase must be 'valid' or 'test', got 'vaild'"):
+        unbiased(split(graph), "vaild")

@@ -267,7 +267,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(graph, tmp_path
         raise OSError("no space left")
 
     monkeypatch.setattr(np, "savez_compressed", fail)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(InputError, match="no space left"):
         split(graph, 7).save(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

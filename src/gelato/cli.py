@@ -101,6 +101,13 @@ def graph_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Precision of the walk, for ac and katz  [default: float64]",
         ),
         click.option(
+            "--option",
+            "others",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Any option of 'gelato methods', such as beta=0.01; may be given several times.",
+        ),
+        click.option(
             "--regime",
             type=click.Choice(["unbiased", "partitioned", "biased"]),
             default="unbiased",
@@ -132,7 +139,7 @@ def method_option(command: Callable[..., None]) -> Callable[..., None]:
         from gelato.heuristics import HEURISTICS
 
         for name in names.split(",") if names != "all" else ():
-            HEURISTICS[name]
+            HEURISTICS[name.strip()]
         return names
 
     about = "One or several of 'gelato methods', or 'all'."
@@ -158,6 +165,7 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
         steps: int | None,
         self_loops: str | None,
         dtype: str | None,
+        others: tuple[str, ...],
         quiet: bool,
         **rest: Any,
     ) -> None:
@@ -178,11 +186,21 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
             )
         if not quiet and (opened.dropped.loops or opened.dropped.repeats):
             print(f"{graph}: {opened.dropped}", file=sys.stderr)
-        options = {"steps": steps, "self_loops": self_loops, "dtype": dtype}
+        options = {"steps": steps, "self_loops": self_loops, "dtype": dtype, **dict(map(_option, others))}
         given = {key: value for key, value in options.items() if value is not None}
         command(name=name, split=_split(opened, split_name, ratios), options=given, quiet=quiet, **rest)
 
     return run
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--option takes NAME=VALUE, such as beta=0.01, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def _split(graph: "Graph", name: str, ratios: tuple[float, float]) -> "Split":
@@ -221,7 +239,7 @@ def evaluate(
     resume = None if no_resume else cache_folder() / "resume"
     results = []
     try:
-        for chosen, its_options in methods_of(method, options, split.graph):
+        for chosen, its_options in methods_of(method, options, split.train):
             with progress_bar(f"{chosen} on {name}", quiet) as progress:
                 results.append(
                     run(split, chosen, dataset=name, options=its_options, progress=progress, resume=resume, **test)
@@ -252,7 +270,7 @@ def estimate(
 
     results = [
         (chosen, estimate_method(split, chosen, options=its_options, **test))
-        for chosen, its_options in methods_of(method, options, split.graph)
+        for chosen, its_options in methods_of(method, options, split.train)
     ]
     if as_json:
         found = [{"dataset": name, "method": chosen, **result.as_json()} for chosen, result in results]

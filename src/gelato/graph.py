@@ -62,7 +62,8 @@ class Graph:
         }
         for field, (length, of) in columns.items():
             if getattr(self, field) is not None:
-                column = np.array(getattr(self, field))
+                given = getattr(self, field)
+                column = np.array(given, dtype=np.float64) if field == "times" else _column(given)
                 _check_length(column, field, length, of)
                 object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
@@ -288,6 +289,11 @@ def _check_unique(names: NDArray[Any]) -> None:
         if name in seen:
             raise InputError(f"nodes {seen[name]} and {i} have the same name {name!r}; names must be unique")
         seen[name] = i
+
+
+def _column(given: Any) -> NDArray[Any]:
+    """A copy of a column; what is no array yet keeps its entries as they are, tuples and mixed types too."""
+    return given.copy() if isinstance(given, np.ndarray) else np.fromiter(given, dtype=object)
 
 
 def _first(mask: NDArray[np.bool_]) -> int:

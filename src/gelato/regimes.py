@@ -38,13 +38,29 @@ class Candidates:
     sampled: Pairs | None = None
 
     def __post_init__(self) -> None:
+        for name in ("positives", "excluded", "sampled"):
+            pairs = getattr(self, name)
+            if pairs is not None and not self.directed and (pairs[:, 0] >= pairs[:, 1]).any():
+                raise InputError(f"{name} of an undirected graph must be pairs with u < v")
+        if self.labels is not None:
+            self._check_labels(self.labels)
         known = pair_keys(self.excluded, self.n)
         known = known if (known[1:] > known[:-1]).all() else np.sort(known)
+        if (known[1:] == known[:-1]).any():
+            u, v = divmod(int(known[:-1][known[1:] == known[:-1]][0]), self.n)
+            raise InputError(f"excluded pair ({u}, {v}) is listed twice; it would be taken off twice")
         wanted = pair_keys(self.positives, self.n)
         missing = ~_among(wanted, known)
         if missing.any():
             u, v = self.positives[int(np.flatnonzero(missing)[0])]
             raise InputError(f"positive ({u}, {v}) is not among the excluded pairs; it would count as its own negative")
+
+    def _check_labels(self, labels: NDArray[np.int64]) -> None:
+        if labels.shape != (self.n,) or not np.issubdtype(labels.dtype, np.integer) or labels.min() < 0:
+            raise InputError(f"labels must be {self.n:,} whole numbers from 0, one a node")
+        u, v = self.excluded.T
+        if (labels[u] != labels[v]).any():
+            raise InputError("excluded pairs must lie inside the parts, as only such pairs count")
 
     @property
     def negatives(self) -> int:
@@ -59,6 +75,8 @@ class Candidates:
 def unbiased(split: Split, phase: Phase = "test") -> Candidates:
     """Every non-link. In validation the test links count as non-links too, as nothing may tell them apart."""
     graph = split.graph
+    if phase not in ("valid", "test"):
+        raise InputError(f"phase must be 'valid' or 'test', got {phase!r}")
     if phase == "test":
         return Candidates(graph.n, graph.directed, split.test, graph.edges)
     known = np.concatenate([split.train.edges, split.valid])

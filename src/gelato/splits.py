@@ -2,8 +2,6 @@
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 
 from gelato.errors import InputError
 from gelato.graph import Graph, Pairs, check_nodes, pair_keys
+from gelato.io.files import DAMAGED, written_aside
 
 RATIOS = (0.05, 0.10)
 """Shares of the links hidden for validation and for testing, as in the paper."""
@@ -42,15 +41,9 @@ class Split:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the hidden links, and the fingerprint of the graph they belong to, to an ``.npz`` file."""
-        target = Path(path)
         about = json.dumps({"format": "gelato split 1", "name": self.name, "graph": self.graph.fingerprint})
-        aside = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            with aside.open("wb") as file:
-                np.savez_compressed(file, about=np.array(about), valid=self.valid, test=self.test)
-            aside.replace(target)
-        finally:
-            aside.unlink(missing_ok=True)
+        with written_aside(Path(path)) as part, part.open("wb") as file:
+            np.savez_compressed(file, about=np.array(about), valid=self.valid, test=self.test)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], graph: Graph) -> Self:
@@ -60,7 +53,7 @@ class Split:
                 about = json.loads(str(file["about"]))
                 valid, test = file["valid"], file["test"]
                 name, fingerprint = about["name"], about["graph"]
-        except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except DAMAGED as error:
             raise InputError(f"{path} is not a split written by Split.save: {error}") from None
         if fingerprint != graph.fingerprint:
             raise InputError(f"{path} was made for another graph; make a new split, or load the graph it belongs to")
@@ -106,7 +99,7 @@ def split_by_time(graph: Graph, ratios: tuple[float, float] = RATIOS) -> Split:
 def _hide(
     graph: Graph, order: NDArray[np.int64], ratios: tuple[float, float], name: str, test_first: bool = False
 ) -> Split:
-    if min(ratios) < 0 or sum(ratios) >= 1:
+    if not (min(ratios) >= 0 and sum(ratios) < 1):
         raise InputError(f"ratios (validation, test) must be at least 0 and sum to less than 1, got {ratios}")
     valid, test = (int(ratio * graph.m) for ratio in ratios)
     if test == 0:
@@ -116,6 +109,7 @@ def _hide(
     chosen = order[begin : begin + valid]
     rest = np.concatenate([hidden[:begin], hidden[begin + valid :]])
     train = graph.without(graph.edges[hidden])
+    name = name if tuple(ratios) == RATIOS else f"{name}, hiding {ratios[0]:.4g} + {ratios[1]:.4g}"
     return Split(graph, train, graph.edges[chosen], graph.edges[rest], name)
 
 

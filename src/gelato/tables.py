@@ -17,9 +17,10 @@ SHOWN = ("ap", "hits@25", "hits@100", "hits@1000", "precision@100%", "mrr", "auc
 def evaluation_table(results: Sequence[Evaluation]) -> Table:
     """Metrics in percent of several methods on one test."""
     first = results[0]
+    drawn = "".join(f" {key}={value}" for key, value in first.drawn.items())
     title = (
         f"{first.dataset}: {first.ranks.positives:,} hidden links against {first.ranks.negatives:,} non-links"
-        f" ({first.regime}, split {first.split}); percent"
+        f" ({first.regime}{drawn}, split {first.split}); percent"
     )
     table = Table(title=escape(title), title_justify="left")
     table.add_column("method")
@@ -27,7 +28,7 @@ def evaluation_table(results: Sequence[Evaluation]) -> Table:
         table.add_column(name, justify="right")
     table.add_column("seconds", justify="right")
     for result in results:
-        label = result.method + "".join(f" {key}={value}" for key, value in result.options.items() if key != "parts")
+        label = result.method + "".join(f" {key}={value}" for key, value in result.options.items())
         cells = [percent(result.metric(name)) for name in SHOWN]
         table.add_row(label, *cells, f"{result.seconds:.3g}")
     table.add_section()
@@ -75,7 +76,7 @@ def method_table(rows: Sequence[tuple[str, str, str]]) -> Table:
 
 
 def percent(value: float) -> str:
-    """A fraction as percent with three significant digits; a dash where the data cannot answer."""
+    """A fraction as percent, with two decimals or three digits; a dash where the data cannot answer."""
     if value != value:
         return "–"
     return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else f"{100 * value:.3g}"

@@ -194,6 +194,8 @@ def test_tiny_weights_lose_no_node():
         (lambda g: personalized_pagerank(g, damping=1.0), "damping must lie between 0 and 1, got 1.0"),
         (lambda g: personalized_pagerank(g, tolerance=0.0), "tolerance must lie between 0 and 1, got 0.0"),
         (lambda g: simrank(g, decay=2.0), "decay must lie between 0 and 1, got 2.0"),
+        (lambda g: simrank(g, iterations=0), "iterations must be at least 1, got 0"),
+        (lambda g: katz_full(g, tolerance=2.0), "tolerance must lie between 0 and 1, got 2.0"),
         (lambda g: cosine(Graph(g.adjacency)), "needs node attributes"),
     ],
 )
@@ -207,3 +209,60 @@ def test_simrank_refuses_a_graph_too_large_for_its_matrices(monkeypatch):
     simrank(two_cliques(4))
     with pytest.raises(InputError, match="at most 9 nodes"):
         simrank(two_cliques(5))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_products_that_underflow_neither_lose_nor_double_a_walk(dtype):
+    w = 1e-170 if dtype == "float64" else 1e-25
+    edges = [(0, 1), (1, 3), (1, 6), (0, 2), (2, 3), (3, 4), (3, 5)]
+    graph = Graph.from_edges(edges, 7, weights=[w, w, 1, 1, 1, 1, 1])
+    score = reference.ac(graph)
+    truth = np.array([[float(score(u, v)) if u != v else 0.0 for v in range(7)] for u in range(7)])
+    scores = autocovariance(graph, dtype=dtype)
+    got = whole("ac", graph, dtype=dtype)
+    tolerance = 1e-12 if dtype == "float64" else 1e-6
+    np.testing.assert_allclose(got, truth, rtol=tolerance, atol=tolerance * np.abs(truth).max())
+    pairs = np.array(reference.all_pairs(7, False))
+    np.testing.assert_allclose(scores.pairs(pairs), truth[tuple(pairs.T)], rtol=tolerance, atol=tolerance * 0.01)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["ac", "katz"])
+def test_weights_over_many_orders_of_magnitude_stay_in_bounds(name, dtype):
+    random = np.random.default_rng(0)
+    pairs = random.integers(80, size=(1500, 2))
+    graph = Graph.from_edges(pairs, 80, weights=10.0 ** random.uniform(-200 if dtype == "float64" else -30, 0, 1500))
+    scores = HEURISTICS[name](graph, dtype=dtype)
+    block = scores.block(np.arange(80))
+    listed = np.array(reference.all_pairs(80, False))
+    assert np.isfinite(block).all()
+    np.testing.assert_allclose(scores.pairs(listed), block[tuple(listed.T)], rtol=1e-4, atol=1e-6 * np.abs(block).max())
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-21, 1e160])
+def test_autocovariance_does_not_depend_on_the_unit_of_the_weights(scale):
+    graph = random_graph(3, weighted=True)
+    weights = graph.adjacency[graph.edges[:, 0], graph.edges[:, 1]]
+    linked = np.unique(graph.edges)  # without isolated nodes, whose loops have weight 1
+    new = np.searchsorted(linked, graph.edges)
+    one, other = (Graph.from_edges(new, weights=weights * factor) for factor in (1.0, scale))
+    np.testing.assert_allclose(whole("ac", other), whole("ac", one), rtol=1e-12, atol=1e-16)
+    if scale > 1:
+        with pytest.raises(InputError, match="overflow"):
+            katz(other)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        Graph.from_edges([(u, (u + 1) % 30) for u in range(30)]),
+        Graph.from_edges([(u, 15 + (u * k) % 16) for u in range(15) for k in (1, 3, 5)], 32),
+        Graph.from_edges([(u, (u * 7 + k) % 40) for u in range(40) for k in (1, 2)], 40, directed=True),
+    ],
+    ids=["cycle", "bipartite", "directed"],
+)
+def test_katz_and_ppr_of_larger_graphs_equal_their_closed_forms(graph):
+    beta = min(0.005, 0.5 / np.linalg.norm(graph.adjacency.toarray(), 2))
+    off = ~np.eye(graph.n, dtype=bool)
+    np.testing.assert_allclose(whole("katz-full", graph)[off], reference.katz_full(graph, beta)[off], atol=1e-9)
+    np.testing.assert_allclose(whole("ppr", graph)[off], reference.ppr(graph)[off], atol=2e-6)

@@ -12,8 +12,12 @@ from gelato.heuristics import HEURISTICS, autocovariance, katz
 from gelato.kernels import background
 from gelato.kernels.background import background_counts
 from gelato.kernels.bins import counts_of, levels
+from gelato.kernels.histogram import histogram_dense, histogram_walks
+from gelato.kernels.pairs import reached_pairs
+from gelato.ranking.compilation import compile_for
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks
+from gelato.ranking.top import top
 from gelato.regimes import Candidates, biased, unbiased
 from gelato.scores import DenseScores
 from gelato.splits import split
@@ -77,13 +81,14 @@ def test_ranks_of_two_sets_of_negatives_add_up(parts):
         first + rank(katz(parts.train), biased(parts))
 
 
-def test_sampled_negatives_rank_as_they_do_among_all(parts):
-    scores = autocovariance(parts.train)
-    few, every = rank(scores, biased(parts, ratio=5)), rank(scores, unbiased(parts))
-    assert few.negatives == 5 * len(parts.test)
-    share = (few.above + few.tied / 2) / few.negatives - (every.above + every.tied / 2) / every.negatives
-    assert np.abs(share).max() < 0.15
-    assert few.score == pytest.approx(every.score, rel=1e-9)
+def test_sampled_negatives_are_ranked_one_by_one(parts):
+    scores, candidates = autocovariance(parts.train), biased(parts, ratio=5)
+    found = rank(scores, candidates)
+    positive, negative = scores.pairs(candidates.positives), scores.pairs(candidates.sampled)
+    near = np.abs(negative[:, None] - positive) < 1e-12 * np.abs(positive)
+    assert found.negatives == len(negative) == 5 * len(parts.test)
+    assert found.tied.tolist() == near.sum(axis=0).tolist()
+    assert found.above.tolist() == ((negative[:, None] > positive) & ~near).sum(axis=0).tolist()
 
 
 def test_memory_stays_far_below_a_matrix_of_all_pairs():
@@ -160,3 +165,30 @@ def test_a_predictor_may_hand_over_any_memory_layout(parts):
     turned = np.asfortranarray(matrix)
     assert same(usual, rank(DenseScores(parts.graph.n, lambda wanted: turned[wanted]), unbiased(parts)))
     assert np.isfinite(matrix).all()
+
+
+def test_scores_of_another_graph_are_refused(parts):
+    with pytest.raises(InputError, match=r"scores of \d+ nodes .undirected. do not fit a graph of 400 nodes"):
+        rank(autocovariance(random_graph(3, nodes=12)), unbiased(parts))
+    turned = Graph.from_edges(parts.graph.edges, parts.graph.n, directed=True)
+    with pytest.raises(InputError, match=r"nodes .directed. do not fit"):
+        top(autocovariance(turned), parts.graph, 3)
+
+
+@pytest.mark.parametrize("bad", [{"threads": 0}, {"block_rows": -3}])
+def test_no_thread_and_no_row_are_refused(parts, bad):
+    with pytest.raises(InputError, match="must be at least 1"):
+        rank(autocovariance(parts.train), unbiased(parts), **bad)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_compiling_beforehand_leaves_nothing_to_compile(name, weighted, directed):
+    graph = random_graph(5, nodes=12, weighted=weighted, directed=directed)
+    parts = split(graph, 0, (0.0, 0.2))
+    scores = HEURISTICS[name](parts.train)
+    compile_for(scores)
+    before = [len(kernel.signatures) for kernel in (histogram_walks, histogram_dense, reached_pairs)]
+    rank(scores, unbiased(parts))
+    assert [len(kernel.signatures) for kernel in (histogram_walks, histogram_dense, reached_pairs)] == before

@@ -15,6 +15,8 @@ from gelato.graph import Graph
 from gelato.scores import DenseScores
 
 BLOCK = 64
+LEAST_TERMS = 8
+"""So that pairs some steps apart do not all tie at 0 where a step is worth very little."""
 
 
 def personalized_pagerank(graph: Graph, *, damping: float = 0.85, tolerance: float = 1e-6) -> DenseScores:
@@ -56,12 +58,14 @@ def katz_full(graph: Graph, *, beta: float | None = None, tolerance: float = 1e-
         beta: what each further step is worth, below ``1 / ||A||``; 0.005 by default, or half that bound if smaller.
         tolerance: the series stops when ``(beta ||A||)^l`` falls below it.
     """
+    if not 0 < tolerance < 1:
+        raise InputError(f"tolerance must lie between 0 and 1, got {tolerance}")
     norm = _spectral_norm(graph)
     beta = min(0.005, 0.5 / norm) if beta is None else beta
     if not 0 < beta * norm < 1:
         raise InputError(f"beta must lie between 0 and 1 / ||A|| = {1 / norm:.3g} for the series to end, got {beta}")
     step = csr_array((beta * graph.adjacency).T)
-    terms = max(1, math.ceil(math.log(tolerance) / math.log(beta * norm)))
+    terms = max(LEAST_TERMS, math.ceil(math.log(tolerance) / math.log(beta * norm)))
 
     def rows(wanted: NDArray[np.int64]) -> NDArray[np.float64]:
         total = _series(step, wanted, terms)
@@ -90,4 +94,4 @@ def _spectral_norm(graph: Graph) -> float:
     start = np.ones(graph.n)
     if graph.directed:
         return float(svds(A, k=1, v0=start, return_singular_vectors=False)[0])
-    return float(eigsh(A, k=1, v0=start, return_eigenvectors=False)[0])
+    return float(eigsh(A, k=1, which="LA", v0=start, return_eigenvectors=False)[0])

@@ -1,5 +1,7 @@
 """Katz index, truncated at a length: cheap, and exact over all pairs."""
 
+import math
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -20,6 +22,9 @@ def katz(graph: Graph, *, beta: float = 0.005, steps: int = 3, dtype: DTypeLike 
     if not beta > 0:
         raise InputError(f"beta must be positive, got {beta}")
     A = graph.adjacency
+    most = float(A.sum(axis=1).max())
+    if steps * math.log10(beta * most) > 300:
+        raise InputError(f"walks of {steps} steps overflow where weights sum to {most:.3g} at a node; scale them down")
     return WalkScores(
         A,
         A,

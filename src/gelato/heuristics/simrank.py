@@ -31,6 +31,8 @@ def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> DenseSc
     """
     if not 0 < decay < 1:
         raise InputError(f"decay must lie between 0 and 1, got {decay}")
+    if iterations < 1:
+        raise InputError(f"iterations must be at least 1, got {iterations}")
     size = 2 * 8 * graph.n**2
     if size > LIMIT:
         most = int((LIMIT / 16) ** 0.5)

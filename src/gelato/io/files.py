@@ -3,6 +3,7 @@
 import gzip
 import io
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,12 @@ from gelato.errors import InputError
 from gelato.registry import Registry
 
 T = TypeVar("T")
+
+DAMAGED = (
+    *(OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""All that ``np.load`` raises on files that are no whole ``.npz`` archives."""
 
 
 def suffix_of(path: Path) -> str:

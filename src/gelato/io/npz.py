@@ -6,8 +6,6 @@ for labels, names of nodes and attributes, weights and times of the links, and d
 Names are text or integers; arrays of other names are left alone.
 """
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,8 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.io.files import reading, written_aside
+from gelato.io.files import DAMAGED, reading, written_aside
 
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 SPARSE_PARTS = ("x_data", "x_indices", "x_indptr", "x_shape")
 
 
@@ -79,7 +76,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         try:
             with np.load(stream, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
-        except (*_DAMAGE, AttributeError, KeyError, TypeError, ValueError) as error:
+        except DAMAGED as error:
             if "allow_pickle" in str(error) or "pickled data" in str(error):
                 raise InputError(
                     f"{path}: holds pickled Python objects, which are not loaded; save plain arrays"

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from gelato.kernels.walk import advance, entry, weigh
+from gelato.kernels.walk import advance, carried, weigh
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -26,7 +26,9 @@ def reached_pairs(sources, targets, walk, back_indptr, back_indices, back_data, 
         v = targets[k]
         value = np.float64(0)
         for j in range(back_indptr[v], back_indptr[v + 1]):
-            value += before_last[back_indices[j]] * entry(back_data, j)
+            stand = before_last[back_indices[j]]
+            if stand != 0:
+                value += carried(stand, back_data, j, walk.tiny)
         out[k] = value
     for i in range(listed):
         before_last[listed_nodes[i]] = 0
@@ -55,7 +57,7 @@ def _stand(u, walk, space):  # type: ignore[no-untyped-def]
             count = advance(walk, step, here, here_nodes, count, there, there_nodes)
             here, there = there, here
             here_nodes, there_nodes = there_nodes, here_nodes
-            count = weigh(here, here_nodes, count, walk.weight)
+            count = weigh(here, here_nodes, count, walk.weight, walk.tiny)
     for i in range(count):
         here[here_nodes[i]] = 0
     return listed

@@ -5,8 +5,8 @@ With ``M_1 = first`` and ``M_2 = ... = M_t = inner`` the walk from ``u`` reaches
     ``W_uv = sum over a, b, ... of  first[u, a] w_a inner[a, b] w_b ... inner[., v]``
 
 CN, AA, RA (``t = 2``), autocovariance (``w = 1/d``), truncated Katz (all lengths up to ``t``) and the cosine of
-sparse attributes (``first = X``, ``inner = X^T``) are all of this form. Every product of weights must be positive:
-a zero in the accumulator means "never reached".
+sparse attributes (``first = X``, ``inner = X^T``) are all of this form. All weights of matrices must be positive: a
+zero in an accumulator means "never reached".
 """
 
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ class Walk(NamedTuple):
     steps: int
     every_length: bool
     columns: int
+    tiny: float
 
 
 class Space(NamedTuple):
@@ -60,12 +61,12 @@ def walk_of(
 ) -> Walk:
     """Pack the matrices of a walk for the kernels, with weights in ``dtype``."""
     arrays = (*_arrays(first, dtype), *_arrays(inner, dtype), weight.astype(dtype))
-    return Walk(*arrays, steps, every_length, inner.shape[1])
+    return Walk(*arrays, steps, every_length, inner.shape[1], np.finfo(dtype).tiny)
 
 
 def _arrays(matrix: csr_array, dtype: np.dtype[Any]) -> tuple[Ints, Ints, Floats | None]:
     unit = bool((matrix.data == 1).all())
-    data = None if unit else np.ascontiguousarray(matrix.data, dtype=dtype)
+    data = None if unit else np.array(matrix.data, dtype=dtype)  # a copy: read-only arrays would compile anew
     narrow = np.int32 if matrix.nnz < 2**31 else np.int64  # less memory to miss the cache in
     return matrix.indptr.astype(narrow), matrix.indices.astype(np.int32), data
 
@@ -83,19 +84,22 @@ def space_of(walk: Walk) -> Space:
     )
 
 
-def entry(data, j):  # type: ignore[no-untyped-def]
-    """Weight ``j`` of a matrix, 1 when the matrix has none; resolved when compiling."""
+def carried(x, data, j, tiny):  # type: ignore[no-untyped-def]
+    """What ``x`` carries along entry ``j`` of a matrix (all 1 when ``data`` is ``None``); resolved when compiling.
+
+    Never zero: a product that underflows becomes ``tiny``, since a zero in an accumulator means "never reached".
+    """
 
 
-@overload(entry, inline="always")
-def _entry_when_compiled(data, j):  # type: ignore[no-untyped-def]
+@overload(carried, inline="always")
+def _carried_when_compiled(x, data, j, tiny):  # type: ignore[no-untyped-def]
     if isinstance(data, types.NoneType):
-        return lambda data, j: 1.0
-    return lambda data, j: data[j]
+        return lambda x, data, j, tiny: x
+    return lambda x, data, j, tiny: max(x * data[j], tiny)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _hop(indptr, indices, data, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
+def _hop(indptr, indices, data, tiny, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
     reached = 0
     for i in range(count):
         a = here_nodes[i]
@@ -106,26 +110,31 @@ def _hop(indptr, indices, data, here, here_nodes, count, there, there_nodes):  #
             if there[b] == 0:
                 there_nodes[reached] = b
                 reached += 1
-            there[b] += x * entry(data, j)
+            there[b] += carried(x, data, j, tiny)
     return reached
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def advance(walk, step, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
     """One step: ``there = here @ matrix``; empties ``here`` and returns how many nodes were reached."""
+    tiny = walk.tiny
     if step == 0:
-        return _hop(walk.first_indptr, walk.first_indices, walk.first_data, here, here_nodes, count, there, there_nodes)
-    return _hop(walk.inner_indptr, walk.inner_indices, walk.inner_data, here, here_nodes, count, there, there_nodes)
+        first = (walk.first_indptr, walk.first_indices, walk.first_data)
+        return _hop(*first, tiny, here, here_nodes, count, there, there_nodes)
+    inner = (walk.inner_indptr, walk.inner_indices, walk.inner_data)
+    return _hop(*inner, tiny, here, here_nodes, count, there, there_nodes)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def weigh(values, nodes, count, weight):  # type: ignore[no-untyped-def]
-    """Multiply each value by its node's weight and drop what becomes zero; returns how many are left."""
+def weigh(values, nodes, count, weight, tiny):  # type: ignore[no-untyped-def]
+    """Multiply each value by its node's weight and drop nodes of weight zero; returns how many are left."""
     kept = 0
     for i in range(count):
         b = nodes[i]
-        values[b] *= weight[b]
-        if values[b] != 0:
+        if weight[b] == 0:
+            values[b] = 0
+        else:
+            values[b] = max(values[b] * weight[b], tiny)
             nodes[kept] = b
             kept += 1
     return kept
@@ -171,10 +180,11 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
                         touched[listed] = b
                         listed += 1
                     reached[b] += here[b]
-        count = weigh(here, here_nodes, count, walk.weight)
+        count = weigh(here, here_nodes, count, walk.weight, walk.tiny)
 
     # arrays are taken out of their tuples once: inside a loop numba would count references
-    indices, data, span, begins, ends = walk.inner_indices, walk.inner_data, space.span, space.begins, space.ends
+    indices, data, tiny = walk.inner_indices, walk.inner_data, walk.tiny
+    span, begins, ends = space.span, space.begins, space.ends
     work = 0
     for i in range(count):
         b = here_nodes[i]
@@ -190,7 +200,7 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
             x = here[b]
             here[b] = 0
             for j in range(begins[i], ends[i]):
-                reached[indices[j]] += x * entry(data, j)
+                reached[indices[j]] += carried(x, data, j, tiny)
         return -1
     for i in range(count):
         b = here_nodes[i]
@@ -201,5 +211,5 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
             if reached[v] == 0:
                 touched[listed] = v
                 listed += 1
-            reached[v] += x * entry(data, j)
+            reached[v] += carried(x, data, j, tiny)
     return listed

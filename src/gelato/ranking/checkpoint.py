@@ -4,11 +4,12 @@ import logging
 import math
 import os
 import time
-import zipfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gelato.io.files import DAMAGED
 
 LOG = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ class Checkpoint:
         try:
             with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 key, earlier, over, spent = str(file["key"]), file["counts"], file["done"], float(file["seconds"])
-        except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile):
+        except DAMAGED:
             key = ""  # none, or damaged: start anew
         if key == self.key and earlier.shape == counts.shape and over.shape == (blocks,):
             counts[:], self.spent, self._kept = earlier, spent, (earlier, over)

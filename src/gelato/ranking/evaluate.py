@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,14 @@ class Evaluation:
 
     ``seconds`` counts scoring and ranking, with those of a stopped run that this one went on from, but not reading
     the graph or the one-time compilation of the kernels;
-    ``peak_memory_bytes`` is the largest resident size of the whole process so far.
+    ``peak_memory_bytes`` is the largest resident size of the whole process so far; ``drawn`` tells how the parts or
+    the sample of the regime were drawn.
     """
 
     dataset: str
     method: str
     regime: str
+    drawn: Mapping[str, int]
     split: str
     n: int
     m: int
@@ -66,6 +69,7 @@ class Evaluation:
             "method": self.method,
             "options": dict(self.options),
             "regime": self.regime,
+            "drawn": dict(self.drawn),
             "split": self.split,
             "n": self.n,
             "m": self.m,
@@ -126,10 +130,11 @@ def evaluate(
     if checkpoint is not None:
         seconds += checkpoint.spent
         checkpoint.finish()
-    if regime == "partitioned":
-        chosen["parts"] = parts
+    drawn = {"unbiased": {}, "partitioned": {"parts": parts, "seed": seed}, "biased": {"ratio": ratio, "seed": seed}}
     graph = split.graph
-    return Evaluation(dataset, method, regime, split.name, graph.n, graph.m, chosen, ranks, seconds, peak_memory())
+    return Evaluation(
+        dataset, method, regime, drawn[regime], split.name, graph.n, graph.m, chosen, ranks, seconds, peak_memory()
+    )
 
 
 def candidates_of(split: Split, regime: str, phase: Phase, *, parts: int, ratio: int, seed: int) -> Candidates:
@@ -148,20 +153,47 @@ def scores_of(method: str, graph: Graph, options: Mapping[str, Any]) -> Scores:
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise InputError(f"method {method!r} has no option {name!r}; {takes}")
+        _check_option(method, name, options[name])
     return make(graph, **options)
+
+
+def _check_option(method: str, name: str, value: Any) -> None:
+    """Refuse a value of another kind than the option's default."""
+    default = inspect.signature(HEURISTICS[method]).parameters[name].default
+    if name == "dtype":
+        fits, kind = str(value) in ("float64", "float32"), "float64 or float32"
+    elif isinstance(default, str):
+        fits, kind = isinstance(value, str), "text"
+    elif isinstance(default, int):
+        fits, kind = isinstance(value, Integral) and not isinstance(value, bool), "a whole number"
+    else:
+        fits, kind = isinstance(value, Real) and not isinstance(value, bool), "a number"
+    if not fits:
+        raise InputError(f"option {name} of {method} must be {kind}, got {value!r}")
 
 
 def methods_of(names: str, options: Mapping[str, Any], graph: Graph) -> list[tuple[str, dict[str, Any]]]:
     """The methods of a list such as ``cn,ac``, each with those options it takes.
 
-    ``all`` stands for every method that fits the graph. An option that none of the methods takes is refused.
+    ``all`` stands for every method that fits the graph. An option that none of the methods takes is refused, and a
+    method that does not fit (cosine without attributes, SimRank of a large graph) too, before any of them has run.
     """
-    chosen = [name for name in HEURISTICS if name != "cosine" or graph.f] if names == "all" else names.split(",")
+    chosen = list(HEURISTICS) if names == "all" else [name.strip() for name in names.split(",")]
     taken = {name: options_of(name) for name in chosen}
     for option in options:
         if not any(option in known for known in taken.values()):
             raise InputError(f"{option} is an option of {', '.join(_takers(option))}, not of {names}")
-    return [(name, {key: options[key] for key in options if key in taken[name]}) for name in chosen]
+    fitting = []
+    for name in chosen:
+        its_options = {key: options[key] for key in options if key in taken[name]}
+        try:
+            scores_of(name, graph, its_options)
+        except InputError:
+            if names != "all":
+                raise
+        else:
+            fitting.append((name, its_options))
+    return fitting
 
 
 def _takers(option: str) -> list[str]:

@@ -42,9 +42,13 @@ def rank(
         progress: called after every block.
         checkpoint: where counts are kept, so that a stopped run goes on where it was.
     """
+    check_fit(scores, candidates.n, candidates.directed)
     if len(candidates.positives) == 0:
         raise InputError("there is no positive to rank; hide at least one link")
     threads = default_threads() if threads is None else threads
+    for name, value in (("threads", threads), ("block_rows", block_rows)):
+        if value is not None and value < 1:
+            raise InputError(f"{name} must be at least 1, got {value}")
     if candidates.sampled is not None:
         return _rank_sampled(scores, candidates, threads)
     layout = layout_of(candidates)
@@ -55,6 +59,16 @@ def rank(
     if counts.sum() != candidates.negatives or counts.min() < 0:
         raise AssertionError(f"counted {counts.sum():,} of {candidates.negatives:,} negatives; please report this")
     return ranks_from_counts(found.level, scores.unit * found.score, counts)
+
+
+def check_fit(scores: Scores, n: int, directed: bool) -> None:
+    """Refuse scores of another graph than the one they are used on."""
+    if (scores.n, scores.directed) != (n, directed):
+        kinds = {False: "undirected", True: "directed"}
+        raise InputError(
+            f"scores of {scores.n:,} nodes ({kinds[scores.directed]}) do not fit "
+            f"a graph of {n:,} nodes ({kinds[directed]})"
+        )
 
 
 def _rank_sampled(scores: Scores, candidates: Candidates, threads: int) -> Ranks:

@@ -11,7 +11,7 @@ from gelato.kernels.threads import default_threads, run_blocks
 from gelato.kernels.top import Heap, heap_of, top_dense, top_walks
 from gelato.kernels.walk import Space, space_of
 from gelato.ranking.layout import layout_of
-from gelato.ranking.rank import Progress
+from gelato.ranking.rank import Progress, check_fit
 from gelato.regimes import Candidates
 from gelato.scores import DenseScores, Scores, WalkScores
 
@@ -29,6 +29,7 @@ def top(scores: Scores, graph: Graph, k: int, *, threads: int | None = None, pro
 
     Background pairs take part like all others. Memory is ``O(n + k)`` for each thread.
     """
+    check_fit(scores, graph.n, graph.directed)
     none = np.empty((0, 2), np.int64)
     candidates = Candidates(graph.n, graph.directed, none, graph.edges)
     if not 1 <= k <= candidates.negatives:
