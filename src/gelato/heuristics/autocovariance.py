@@ -27,7 +27,7 @@ def autocovariance(
         graph: weighted or not, directed or not.
         steps: length ``t >= 1`` of the walk.
         self_loops: give a self-loop of weight 1 to nodes without a link out of them, or to all nodes.
-        dtype: float64 or float32.
+        dtype: float64, or float32, which ranks approximately (docs/decisions.md, 3).
     """
     if self_loops not in ("isolated", "all"):
         raise InputError(f"self_loops must be 'isolated' or 'all', got {self_loops!r}")

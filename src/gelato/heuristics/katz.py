@@ -17,7 +17,7 @@ def katz(graph: Graph, *, beta: float = 0.005, steps: int = 3, dtype: DTypeLike 
         graph: weighted or not, directed or not.
         beta: what each further step is worth, positive.
         steps: the longest walk counted.
-        dtype: float64 or float32.
+        dtype: float64, or float32, which ranks approximately (docs/decisions.md, 3).
     """
     if not beta > 0:
         raise InputError(f"beta must be positive, got {beta}")

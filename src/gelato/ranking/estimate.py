@@ -33,7 +33,7 @@ class Estimate:
     Attributes:
         seconds: wall time on ``threads`` threads.
         memory_bytes: working memory above that of the loaded graph.
-        pairs: number of candidate pairs.
+        pairs: number of pairs in all, links included.
         explicit: number of them with an explicit score, about.
         threads: number of threads assumed.
         peak_memory_bytes: that of the whole process: what it took to load the graph, plus ``memory_bytes``.
