@@ -371,7 +371,7 @@ def test_the_partitioned_regime_counts_pairs_inside_parts(answer):
     result, every = (
         answer("plain.csv", "--method", "cn", *options) for options in (["--regime", "partitioned", "--parts", 4], [])
     )
-    assert (result["regime"], result["options"]) == ("partitioned", {"parts": 4})
+    assert (result["regime"], result["drawn"]) == ("partitioned", {"parts": 4, "seed": 0})
     assert 0.15 < result["negatives"] / every["negatives"] < 0.35
     assert 0 < result["positives"] <= every["positives"]
 
