@@ -237,16 +237,17 @@ def evaluate(
     from gelato.ranking.evaluate import methods_of
 
     resume = None if no_resume else cache_folder() / "resume"
+    todo = methods_of(method, options, split.train)
     results = []
     try:
-        for chosen, its_options in methods_of(method, options, split.train):
+        for chosen, its_options in todo:
             with progress_bar(f"{chosen} on {name}", quiet) as progress:
                 results.append(
                     run(split, chosen, dataset=name, options=its_options, progress=progress, resume=resume, **test)
                 )
     except KeyboardInterrupt:
         if resume is not None and not quiet:
-            print(f"{chosen}: what was counted is kept; the same command goes on from there", file=sys.stderr)
+            print("what was counted is kept; the same command goes on from there", file=sys.stderr)
         raise
     if as_json:
         found = [result.as_json() for result in results]
@@ -313,7 +314,7 @@ def demo(threads: int | None, quiet: bool) -> None:
     """Evaluate every heuristic on the embedded graph, and show its ten best missing links."""
     from gelato.demo import demonstrate
 
-    with progress_bar("demo", quiet) as progress:
+    with progress_bar("demo", quiet, unit="methods") as progress:
         parts = demonstrate(threads=threads, progress=progress)
     for part in parts:
         show(part)

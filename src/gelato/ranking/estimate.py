@@ -72,7 +72,6 @@ def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = No
     found = levels(score, magnitude, scores.tolerance)
     setup = time.perf_counter() - begin + _time_background(scores, layout, found.bins, threads)
 
-    n = scores.n
     work = _predicted_work(scores, layout)
     order = np.argsort(work)
     mass = np.cumsum(work[order])
@@ -87,13 +86,11 @@ def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = No
         share = work[rows].sum() / work[chosen].sum()
         seconds += spent * share
         entries += explicit * share
-    memory = (
-        threads * n * (3 * scores.dtype.itemsize + 3 * 4 + 2 * 8)
-        + 4 * 16 * (len(layout.positives) + len(layout.excluded))
-        + 5 * 8 * n
-        + (2 + 2 * threads) * 8 * len(found.bins.bounds)
-    )
-    pairs = layout.pairs_of(np.arange(n))
+    space = sum(array.nbytes for array in space_of(scores.walk))
+    counts = Tally(scores, layout, found.bins).counts.nbytes
+    lists = 4 * 16 * (len(layout.positives) + len(layout.excluded)) + 5 * 8 * scores.n
+    memory = threads * space + (2 + threads) * counts + lists
+    pairs = layout.pairs_of(np.arange(scores.n))
     return Estimate(setup + seconds / threads, memory, pairs, round(entries), threads, base + memory)
 
 
