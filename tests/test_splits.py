@@ -425,3 +425,29 @@ def test_every_kind_of_leak_is_reported_at_once():
 
 def test_a_leak_prints_its_kind_number_and_first_pair():
     assert str(Leak("negatives that are links", 1234, ("a", 7))) == "negatives that are links: 1,234 such as 'a' - 7"
+
+
+def _named(parts):
+    names = parts.graph.names
+    return [{frozenset((names[u], names[v])) for u, v in pairs} for pairs in (parts.valid, parts.test)]
+
+
+@pytest.mark.parametrize("words", [False, True], ids=["numbers", "words"])
+def test_a_split_does_not_depend_on_the_order_of_the_nodes(words):
+    random = np.random.default_rng(0)
+    plain = Graph.from_edges(random.integers(60, size=(200, 2)), 60)
+    names = np.array([f"node {u:02}" if words else str(u) for u in range(60)])
+    order = random.permutation(60)
+    new = np.argsort(order)
+    one = Graph.from_edges(plain.edges, 60, names=names)
+    other = Graph.from_edges(new[plain.edges], 60, names=names[order])
+    assert _named(split(one, 5)) == _named(split(other, 5))
+    assert split(one, 5).test.tolist() == split(plain, 5).test.tolist()
+
+
+def test_names_that_cannot_be_compared_leave_the_order_of_the_nodes():
+    edges = [[u, (u + 1) % 20] for u in range(20)]
+    names = np.array([(u,) if u % 2 else u for u in range(20)], dtype=object)
+    assert (
+        split(Graph.from_edges(edges, names=names), 1).test.tolist() == split(Graph.from_edges(edges), 1).test.tolist()
+    )

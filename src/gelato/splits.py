@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,15 +75,16 @@ class Leak:
 def split(graph: Graph, seed: int | str = "paper", ratios: tuple[float, float] = RATIOS) -> Split:
     """Hide a random share of the links; ``"paper"`` is the paper's split, any integer the same with that seed.
 
-    With the links in the order of ``graph.edges``, a permutation by ``seed``, and ``(a, b) = ratios``: validation is
-    the first ``floor(a m)`` links, test the next ``floor(b m)``, training the rest [method 2].
+    With the links in the order of their nodes, a permutation by ``seed``, and ``(a, b) = ratios``: validation is
+    the first ``floor(a m)`` links, test the next ``floor(b m)``, training the rest [method 2]. Nodes come in the order
+    of their names (``ordered_links``), so the same links give the same split however their file was ordered.
     """
     if isinstance(seed, str) and seed not in NAMED:
         raise InputError(f"unknown split {seed!r}; give a seed (a whole number) or one of: {', '.join(NAMED)}")
     number = NAMED[seed] if isinstance(seed, str) else int(seed)
     if not 0 <= number < 2**32:
         raise InputError(f"the seed of a split must lie in 0..{2**32 - 1}, got {number}")
-    return _hide(graph, permutation(graph.m, number), ratios, str(seed))
+    return _hide(graph, ordered_links(graph)[permutation(graph.m, number)], ratios, str(seed))
 
 
 def split_by_time(graph: Graph, ratios: tuple[float, float] = RATIOS) -> Split:
@@ -111,6 +112,29 @@ def _hide(
     train = graph.without(graph.edges[hidden])
     name = name if tuple(ratios) == RATIOS else f"{name}, hiding {ratios[0]:.4g} + {ratios[1]:.4g}"
     return Split(graph, train, graph.edges[chosen], graph.edges[rest], name)
+
+
+def ordered_links(graph: Graph) -> NDArray[np.int64]:
+    """``(m,)`` the links of ``graph.edges`` in the order of their nodes' names.
+
+    Names go by number where all are whole numbers, also written as text, else by alphabet; without names, or where
+    they cannot be compared, nodes keep the order of the graph.
+    """
+    place = np.arange(graph.n)
+    if graph.names is not None:
+        place[_name_order(graph.names.tolist())] = np.arange(graph.n)
+    ends = place[graph.edges] if graph.directed else np.sort(place[graph.edges], axis=1)
+    return np.lexsort((ends[:, 1], ends[:, 0]))
+
+
+def _name_order(names: list[Any]) -> NDArray[np.int64]:
+    texts = [str(name) for name in names]
+    whole = all(text.isascii() and text.isdecimal() for text in texts)
+    keys = [(int(text), text) for text in texts] if whole else names
+    try:
+        return np.array(sorted(range(len(names)), key=keys.__getitem__), dtype=np.int64)
+    except TypeError:
+        return np.arange(len(names))
 
 
 def permutation(m: int, seed: int) -> NDArray[np.int64]:
