@@ -4,11 +4,12 @@ import json
 
 import pytest
 
+from gelato.cli import cli
 from gelato.datasets import block_model, debian_sample
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.heuristics import HEURISTICS
-from gelato.ranking.evaluate import described_methods, evaluate, methods_of, options_of, scores_of
+from gelato.ranking.evaluate import REGIMES, described_methods, evaluate, methods_of, options_of, scores_of
 from gelato.splits import split
 
 
@@ -70,6 +71,11 @@ def test_an_evaluation_tells_how_it_was_drawn(parts):
     json.dumps(found)
     inside = evaluate(parts, "ac", regime="partitioned", parts=2, seed=1).as_json()
     assert inside["drawn"] == {"parts": 2, "seed": 1}
+
+
+def test_the_command_line_offers_every_regime():
+    (option,) = [each for each in cli.commands["evaluate"].params if each.name == "regime"]
+    assert list(option.type.choices) == list(REGIMES)
 
 
 def test_a_split_of_other_ratios_says_so():

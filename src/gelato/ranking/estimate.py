@@ -107,7 +107,7 @@ def estimate_method(
 ) -> Estimate:
     """Predict what ``evaluate`` with the same arguments will take."""
     chosen = dict(options or {})
-    candidates = candidates_of(split, regime, "test", parts=parts, ratio=ratio, seed=seed)
+    candidates, _ = candidates_of(split, regime, "test", parts=parts, ratio=ratio, seed=seed)
     begin = time.perf_counter()
     scores = scores_of(method, split.train, chosen)
     building = time.perf_counter() - begin

@@ -31,8 +31,26 @@ from gelato.registry import Registry
 from gelato.scores import Scores
 from gelato.splits import Split
 
-REGIMES: Registry[Callable[..., Candidates]] = Registry(
-    "regime", {"unbiased": unbiased, "partitioned": partitioned, "biased": biased}
+
+def _inside_parts(split: Split, *, phase: Phase, parts: int, seed: int) -> Candidates:
+    return partitioned(split, partition(split.train, parts, seed), phase)
+
+
+@dataclass(frozen=True)
+class Regime:
+    """From a split and a phase to candidates, and the names of the further settings that this takes."""
+
+    make: Callable[..., Candidates]
+    settings: tuple[str, ...] = ()
+
+
+REGIMES = Registry(
+    "regime",
+    {
+        "unbiased": Regime(unbiased),
+        "partitioned": Regime(_inside_parts, ("parts", "seed")),
+        "biased": Regime(biased, ("ratio", "seed")),
+    },
 )
 
 
@@ -115,7 +133,7 @@ def evaluate(
         resume: folder where a long count is kept, so that the same call goes on where it was stopped.
     """
     chosen = dict(options or {})
-    candidates = candidates_of(split, regime, phase, parts=parts, ratio=ratio, seed=seed)
+    candidates, drawn = candidates_of(split, regime, phase, parts=parts, ratio=ratio, seed=seed)
     begin = time.perf_counter()
     scores = scores_of(method, split.train, chosen)
     seconds = time.perf_counter() - begin
@@ -130,19 +148,17 @@ def evaluate(
     if checkpoint is not None:
         seconds += checkpoint.spent
         checkpoint.finish()
-    drawn = {"unbiased": {}, "partitioned": {"parts": parts, "seed": seed}, "biased": {"ratio": ratio, "seed": seed}}
     graph = split.graph
     return Evaluation(
-        dataset, method, regime, drawn[regime], split.name, graph.n, graph.m, chosen, ranks, seconds, peak_memory()
+        dataset, method, regime, drawn, split.name, graph.n, graph.m, chosen, ranks, seconds, peak_memory()
     )
 
 
-def candidates_of(split: Split, regime: str, phase: Phase, *, parts: int, ratio: int, seed: int) -> Candidates:
-    """The candidate pairs of a regime given by name."""
-    make = REGIMES[regime]
-    if make is partitioned:
-        return partitioned(split, partition(split.train, parts, seed), phase)
-    return make(split, phase=phase) if make is unbiased else biased(split, ratio, seed, phase)
+def candidates_of(split: Split, regime: str, phase: Phase, **given: int) -> tuple[Candidates, dict[str, int]]:
+    """The candidate pairs of a regime given by name, and those of the given settings that it takes."""
+    chosen = REGIMES[regime]
+    drawn = {name: given[name] for name in chosen.settings}
+    return chosen.make(split, phase=phase, **drawn), drawn
 
 
 def scores_of(method: str, graph: Graph, options: Mapping[str, Any]) -> Scores:
