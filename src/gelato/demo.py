@@ -1,5 +1,6 @@
 """The demo: every heuristic on the embedded graph, tested honestly and the usual way, and its best missing links."""
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -10,7 +11,7 @@ from gelato.ranking.rank import Progress
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.splits import split
-from gelato.tables import percent
+from gelato.tables import add_metric, percent
 
 SHOWN = ("ap", "hits@1000", "precision@100%")
 BALANCED = ("ap", "auc")
@@ -20,12 +21,12 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
     """Run the demo and return what to print."""
     graph = debian_sample()
     parts = split(graph)
-    table = Table(title="every heuristic, percent; tested against every non-link, and the usual balanced way")
+    table = _table("percent: tested against every non-link, and the usual balanced way")
     table.add_column("method")
     for name in SHOWN:
-        table.add_column(f"{name}\nall pairs", justify="right")
+        add_metric(table, name, "all pairs")
     for name in BALANCED:
-        table.add_column(f"{name}\nbalanced", justify="right", style="dim")
+        add_metric(table, name, "balanced", style="dim")
     table.add_column("seconds", justify="right")
     for i, method in enumerate(HEURISTICS):
         honest = evaluate(parts, method, dataset="debian-sample", threads=threads)
@@ -41,9 +42,14 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
         "Balanced testing draws one such pair for each hidden one instead, which flatters every method."
     )
     best = top(autocovariance(graph), graph, 10, threads=threads)
-    links = Table(title="the ten best missing links of the whole graph, by autocovariance (ac)")
+    links = _table("the ten best missing links, by autocovariance (ac)")
     for column in ("rank", "package", "package", "score"):
         links.add_column(column, justify="right" if column in ("rank", "score") else "left")
     for i, ((u, v), score) in enumerate(zip(best.pairs, best.score, strict=True), start=1):
         links.add_row(str(i), Text(str(graph.name_of(u))), Text(str(graph.name_of(v))), f"{score:.3g}")
     return [about, table, links]
+
+
+def _table(title: str) -> Table:
+    """A table that fits a terminal of 80 columns."""
+    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)

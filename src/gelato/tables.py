@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from gelato.heuristics import HEURISTICS
 from gelato.ranking.estimate import Estimate
 from gelato.ranking.evaluate import Evaluation
 from gelato.ranking.metrics import random_metric
 
-SHOWN = ("ap", "hits@25", "hits@100", "hits@1000", "precision@100%", "mrr", "auc")
+SHOWN = ("ap", "hits@100", "hits@1000", "precision@100%", "mrr", "auc")
 
 
 def evaluation_table(results: Sequence[Evaluation]) -> Table:
@@ -22,18 +24,24 @@ def evaluation_table(results: Sequence[Evaluation]) -> Table:
         f"{first.dataset}: {first.ranks.positives:,} hidden links against {first.ranks.negatives:,} non-links"
         f" ({first.regime}{drawn}, split {first.split}); percent"
     )
-    table = Table(title=escape(title), title_justify="left")
-    table.add_column("method")
+    table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD)  # narrow: terminals have 80 columns
+    table.add_column("method", overflow="fold", min_width=max(map(len, HEURISTICS)))
     for name in SHOWN:
-        table.add_column(name, justify="right")
-    table.add_column("seconds", justify="right")
+        add_metric(table, name)
+    table.add_column("seconds", justify="right", no_wrap=True)
     for result in results:
         label = result.method + "".join(f" {key}={value}" for key, value in result.options.items())
         cells = [percent(result.metric(name)) for name in SHOWN]
-        table.add_row(label, *cells, f"{result.seconds:.3g}")
+        table.add_row(label, *cells, f"{result.seconds:.2g}")
     table.add_section()
     table.add_row("random", *(percent(random_metric(name, first.ranks)) for name in SHOWN), "", style="dim")
     return table
+
+
+def add_metric(table: Table, name: str, note: str = "", style: str = "") -> None:
+    """Add a column for a metric; its cut-off, and the note, stand on lines of their own."""
+    header = "\n".join(part for part in (name.replace("@", "\n@"), note) if part)
+    table.add_column(header, justify="right", no_wrap=True, style=style)
 
 
 def estimate_table(name: str, results: Sequence[tuple[str, Estimate]]) -> Table:
@@ -76,7 +84,7 @@ def method_table(rows: Sequence[tuple[str, str, str]]) -> Table:
 
 
 def percent(value: float) -> str:
-    """A fraction as percent, with two decimals or three digits; a dash where the data cannot answer."""
+    """A fraction as percent, with two decimals or two digits; a dash where the data cannot answer."""
     if value != value:
         return "–"
-    return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else f"{100 * value:.3g}"
+    return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else f"{100 * value:.2g}"

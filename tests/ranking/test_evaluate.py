@@ -1,8 +1,10 @@
 """Methods and options by name, and what an evaluation says of itself."""
 
+import io
 import json
 
 import pytest
+from rich.console import Console
 
 from gelato.cli import cli
 from gelato.datasets import block_model, debian_sample
@@ -11,6 +13,7 @@ from gelato.graph import Graph
 from gelato.heuristics import HEURISTICS
 from gelato.ranking.evaluate import REGIMES, described_methods, evaluate, methods_of, options_of, scores_of
 from gelato.splits import split
+from gelato.tables import evaluation_table
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +74,18 @@ def test_an_evaluation_tells_how_it_was_drawn(parts):
     json.dumps(found)
     inside = evaluate(parts, "ac", regime="partitioned", parts=2, seed=1).as_json()
     assert inside["drawn"] == {"parts": 2, "seed": 1}
+
+
+def test_a_table_is_whole_on_a_terminal_of_80_columns():
+    parts = split(debian_sample())
+    console = Console(width=80, file=io.StringIO())
+    console.print(
+        evaluation_table([evaluate(parts, "katz-full"), evaluate(parts, "ac", options={"self_loops": "all"})])
+    )
+    shown = console.file.getvalue()
+    assert "katz-full" in shown
+    assert "random" in shown
+    assert "…" not in shown
 
 
 def test_the_command_line_offers_every_regime():
