@@ -3,7 +3,11 @@
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 State = TypeVar("State")
 Block = TypeVar("Block")
@@ -61,3 +65,22 @@ def run_blocks(
                 worker.join()
     if failures:
         raise failures[0]
+
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def run_ranges(cuts: Sequence[int] | NDArray[np.integer[Any]], task: Callable[[int, int], None]) -> None:
+    """Call ``task(begin, end)`` for the ranges between ascending cuts, each on a thread of its own.
+
+    For work of about a millisecond: the threads are kept, and the caller takes the first range itself.
+    """
+    global _pool
+    ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in range(len(cuts) - 1) if cuts[i] < cuts[i + 1]]
+    if len(ranges) > 1 and _pool is None:
+        _pool = ThreadPoolExecutor(default_threads(), thread_name_prefix="gelato")
+    others = [_pool.submit(task, *part) for part in ranges[1:]] if _pool is not None else []
+    for part in ranges[:1]:
+        task(*part)
+    for other in others:
+        other.result()

@@ -1,0 +1,321 @@
+"""Walks on a fixed pattern, and their gradients.
+
+Two matrices ``F`` (the first step) and ``P`` (every later one) have entries in the same places, which stay while their
+values change. ``M = F P^(t-1)`` is needed at the pairs that walks of ``t`` steps reach (the support), and the gradient
+of anything computed from it with respect to the values of ``F`` and ``P``. Both go row by row: with ``y_1 = F_u`` and
+``y_{k+1} = y_k P``
+
+    ``M_uv = sum_b y_{t-1,b} P_bv``,   ``dP_bv += y_{t-1,b} G_uv``,   ``dy_{t-1,b} = sum_v P_bv G_uv``
+
+and so on back to the first step, so the cost is that of the walks. When ``M`` is symmetric only ``v >= u`` is kept.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from gelato.kernels.threads import run_ranges
+
+Floats = NDArray[np.floating[Any]]
+
+CHUNKS = 8
+"""Ranges of rows whose gradients are added up apart and then in order, so that threads do not change the result."""
+
+
+VISIT = 10
+"""What visiting a node on the way costs, in multiplications."""
+
+
+_NONE = np.empty(0, np.int32)
+
+
+class Pattern(NamedTuple):
+    """Where the entries of a square matrix are: CSR without values, columns ascending.
+
+    Attributes:
+        indptr: ``(n + 1,)`` int64.
+        indices: ``(e,)`` int32.
+        symmetric: whether ``M_uv`` always equals ``M_vu``.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    symmetric: bool
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.indptr) - 1
+
+
+class Support(NamedTuple):
+    """The pairs ``(u, v)`` that walks of ``steps`` steps reach, by rows, columns ascending; ``v >= u`` if symmetric.
+
+    Attributes:
+        indptr: ``(n + 1,)`` int64.
+        indices: ``(s,)`` int32 columns.
+        cuts: ``(chunks + 1,)`` rows at which ranges of equal work begin.
+        steps: length ``t`` of the walks.
+        work: about how many multiplications a walk over all rows takes.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    cuts: NDArray[np.int64]
+    steps: int
+    work: int
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """``(s,)`` row of each pair."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    def pairs(self) -> NDArray[np.int64]:
+        """``(., 2)`` the pairs of two different nodes."""
+        both = np.column_stack([self.rows, self.indices])
+        different: NDArray[np.int64] = both[both[:, 0] != both[:, 1]]
+        return different
+
+    def unlinked(self, links: NDArray[np.int64], labels: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """``(q,)`` places of the pairs of two nodes that are no links; with ``labels``, of one part."""
+        rows = self.rows
+        wanted = rows != self.indices
+        if labels is not None:
+            wanted &= labels[rows] == labels[self.indices]
+        place = self.find(links)
+        wanted[place[place >= 0]] = False
+        return np.flatnonzero(wanted)
+
+    def find(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """``(p,)`` place of each pair in ``indices``, or -1 where no walk reaches it."""
+        place = np.empty(len(pairs), np.int64)
+        _find(self.indptr, self.indices, pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64), place)
+        return place
+
+
+def support_of(pattern: Pattern, steps: int, threads: int = 1) -> Support:
+    """List the pairs that ``steps`` steps reach, once for all values."""
+    n = pattern.n
+    size, work = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    even = np.linspace(0, n, 8 * threads + 1).astype(np.int64)
+    run_ranges(even, lambda begin, end: _list_rows(begin, end, *pattern, steps, size, work, even, _NONE))
+    indptr = np.concatenate([[0], np.cumsum(size)])
+    indices = np.empty(indptr[-1], np.int32)
+    run_ranges(even, lambda begin, end: _list_rows(begin, end, *pattern, steps, size, work, indptr, indices))
+    share = np.cumsum(work + 1) / (work.sum() + n)
+    cuts = np.searchsorted(share, np.arange(1, CHUNKS) / CHUNKS)
+    return Support(indptr, indices, np.concatenate([[0], cuts, [n]]), steps, int(work.sum()))
+
+
+def reached_share(pattern: Pattern, steps: int, random: np.random.Generator, rows: int = 256) -> float:
+    """About which share of all pairs walks of ``steps`` steps join, from a sample of rows."""
+    n = pattern.n
+    chosen = np.sort(random.choice(n, min(rows, n), replace=False))
+    reached = 0
+    for u in chosen.tolist():
+        size, work = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        _list_rows(u, u + 1, pattern.indptr, pattern.indices, False, steps, size, work, pattern.indptr, _NONE)
+        reached += int(size[u])
+    return reached / (len(chosen) * n)
+
+
+def power(pattern: Pattern, first: Floats, inner: Floats, support: Support, threads: int = 1) -> Floats:
+    """``(s,)`` entries of ``F P^(t-1)`` on the support, for the ``(e,)`` values of ``F`` and ``P``."""
+    out = np.empty(len(support.indices), first.dtype)
+    walk = (*pattern, first, inner, support.steps, support.indptr, support.indices)
+    run_ranges(_groups(threads), lambda begin, end: _power_chunks(begin, end, support.cuts, *walk, out))
+    return out
+
+
+def power_gradient(
+    pattern: Pattern, first: Floats, inner: Floats, support: Support, gradient: Floats, threads: int = 1
+) -> tuple[Floats, Floats]:
+    """``(e,)`` gradients with respect to the values of ``F`` and of ``P``, given the ``(s,)`` gradient of ``power``."""
+    parts = np.zeros((CHUNKS, 2, len(first)), first.dtype)
+    walk = (*pattern, first, inner, support.steps, support.indptr, support.indices)
+    run_ranges(_groups(threads), lambda begin, end: _gradient_chunks(begin, end, support.cuts, *walk, gradient, parts))
+    total = parts.sum(axis=0)
+    return total[0], total[1]
+
+
+def _groups(threads: int) -> NDArray[np.int64]:
+    """Which chunks each thread takes."""
+    return np.linspace(0, CHUNKS, min(threads, CHUNKS) + 1).astype(np.int64)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _find(indptr, indices, u, v, place):  # type: ignore[no-untyped-def]
+    for i in range(len(u)):
+        low, high = indptr[u[i]], indptr[u[i] + 1]
+        last = high
+        while low < high:
+            middle = (low + high) // 2
+            if indices[middle] < v[i]:
+                low = middle + 1
+            else:
+                high = middle
+        place[i] = low if low < last and indices[low] == v[i] else -1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _list_rows(begin, end, indptr, indices, symmetric, steps, size, work, s_indptr, s_indices):  # type: ignore[no-untyped-def]
+    """Count, or when ``s_indices`` has room list, the columns that walks from each row reach."""
+    listing = len(s_indices) > 0
+    n = len(indptr) - 1
+    nodes, found = np.empty(n, np.int32), np.empty(n, np.int32)
+    mark = np.full(n, -1, np.int64)
+    first = indptr[:-1].copy()
+    stamp = 0
+    for u in range(begin, end):
+        nodes[0] = u
+        count = 1
+        for _ in range(steps - 1):
+            reached = 0
+            for i in range(count):
+                a = nodes[i]
+                for j in range(indptr[a], indptr[a + 1]):
+                    b = indices[j]
+                    if mark[b] != stamp:
+                        mark[b] = stamp
+                        found[reached] = b
+                        reached += 1
+            stamp += 1
+            count = reached
+            nodes[:count] = found[:count]
+        reached = 0
+        for i in range(count):
+            b = nodes[i]
+            if symmetric:
+                while first[b] < indptr[b + 1] and indices[first[b]] < u:
+                    first[b] += 1
+            work[u] += 0 if listing else indptr[b + 1] - first[b] + VISIT
+            for j in range(first[b], indptr[b + 1]):
+                v = indices[j]
+                if mark[v] != stamp:
+                    mark[v] = stamp
+                    found[reached] = v
+                    reached += 1
+        stamp += 1
+        if listing:
+            s_indices[s_indptr[u] : s_indptr[u + 1]] = np.sort(found[:reached])
+        else:
+            size[u] = reached
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _advance(u, indptr, indices, first, inner, steps, nodes, counts, mark, value):  # type: ignore[no-untyped-def]
+    """Leave ``y_k = (F P^(k-1))_u`` for ``k < steps`` in ``value`` at the nodes listed in ``nodes``."""
+    counts[0] = indptr[u + 1] - indptr[u]
+    for i in range(counts[0]):
+        j = indptr[u] + i
+        nodes[0, i] = indices[j]
+        value[0, indices[j]] = first[j]
+    for k in range(1, steps - 1):
+        stamp = u * steps + k
+        here, there = value[k - 1], value[k]
+        reached = 0
+        for i in range(counts[k - 1]):
+            a = nodes[k - 1, i]
+            x = here[a]
+            for j in range(indptr[a], indptr[a + 1]):
+                b = indices[j]
+                if mark[b] != stamp:
+                    mark[b] = stamp
+                    there[b] = 0
+                    nodes[k, reached] = b
+                    reached += 1
+                there[b] += x * inner[j]
+        counts[k] = reached
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _power_chunks(begin, end, cuts, indptr, indices, symmetric, first, inner, steps, s_indptr, s_indices, out):  # type: ignore[no-untyped-def]
+    n, levels = len(indptr) - 1, max(steps - 1, 1)
+    nodes, counts, mark = np.empty((levels, n), np.int32), np.zeros(levels, np.int64), np.full(n, -1, np.int64)
+    value, row = np.empty((levels, n), first.dtype), np.zeros(n, first.dtype)
+    start = indptr[:-1].copy()
+    for u in range(cuts[begin], cuts[end]):
+        if steps == 1:
+            for j in range(indptr[u], indptr[u + 1]):
+                row[indices[j]] = first[j]
+        else:
+            _advance(u, indptr, indices, first, inner, steps, nodes, counts, mark, value)
+            here, listed = value[steps - 2], nodes[steps - 2]
+            for i in range(counts[steps - 2]):
+                b = listed[i]
+                x = here[b]
+                j, last = start[b], indptr[b + 1]
+                if symmetric:
+                    while j < last and indices[j] < u:
+                        j += 1
+                    start[b] = j
+                for k in range(j, last):
+                    row[indices[k]] += x * inner[k]
+        for k in range(s_indptr[u], s_indptr[u + 1]):
+            v = s_indices[k]
+            out[k] = row[v]
+            row[v] = 0
+        if steps == 1:
+            for j in range(indptr[u], indptr[u + 1]):
+                row[indices[j]] = 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _gradient_chunks(  # type: ignore[no-untyped-def]
+    begin, end, cuts, indptr, indices, symmetric, first, inner, steps, s_indptr, s_indices, above, parts
+):
+    n, levels = len(indptr) - 1, max(steps - 1, 1)
+    nodes, counts, mark = np.empty((levels, n), np.int32), np.zeros(levels, np.int64), np.full(n, -1, np.int64)
+    value, row = np.empty((levels, n), first.dtype), np.zeros(n, first.dtype)
+    gradient = np.empty((levels, n), first.dtype)
+    start = indptr[:-1].copy()
+    chunk = begin
+    for u in range(cuts[begin], cuts[end]):
+        while u >= cuts[chunk + 1]:
+            chunk += 1
+        d_first, d_inner = parts[chunk, 0], parts[chunk, 1]
+        for k in range(s_indptr[u], s_indptr[u + 1]):
+            row[s_indices[k]] = above[k]
+        if steps == 1:
+            for j in range(indptr[u], indptr[u + 1]):
+                d_first[j] += row[indices[j]]
+        else:
+            _advance(u, indptr, indices, first, inner, steps, nodes, counts, mark, value)
+            here, back, listed = value[steps - 2], gradient[steps - 2], nodes[steps - 2]
+            for i in range(counts[steps - 2]):
+                b = listed[i]
+                x = here[b]
+                j, last = start[b], indptr[b + 1]
+                if symmetric:
+                    while j < last and indices[j] < u:
+                        j += 1
+                    start[b] = j
+                s = x * 0
+                for k in range(j, last):
+                    g = row[indices[k]]
+                    s += inner[k] * g
+                    d_inner[k] += x * g
+                back[b] = s
+            for level in range(steps - 3, -1, -1):
+                _retreat(level, indptr, indices, inner, nodes, counts, value, gradient, d_inner)
+            for j in range(indptr[u], indptr[u + 1]):
+                d_first[j] += gradient[0, indices[j]]
+        for k in range(s_indptr[u], s_indptr[u + 1]):
+            row[s_indices[k]] = 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _retreat(level, indptr, indices, inner, nodes, counts, value, gradient, d_inner):  # type: ignore[no-untyped-def]
+    """One step back: gradients of the values at ``level`` from those of the next, and those of the step between."""
+    here, back, ahead, listed = value[level], gradient[level], gradient[level + 1], nodes[level]
+    for i in range(counts[level]):
+        a = listed[i]
+        x = here[a]
+        s = x * 0
+        for j in range(indptr[a], indptr[a + 1]):
+            g = ahead[indices[j]]
+            s += inner[j] * g
+            d_inner[j] += x * g
+        back[a] = s
