@@ -1,0 +1,1 @@
+"""Enhance: learned and attribute-made weights of a graph's links."""

@@ -1,0 +1,109 @@
+"""Augmentation: the pairs whose attributes are most alike, as further links of a graph.
+
+With ``S`` (n, n) a similarity of the attribute rows and its diagonal zeroed, ``K = floor(eta * nnz(A))`` and ``theta``
+the K-th largest of all ``n^2`` entries of ``S``, the pairs with ``S_uv > theta`` are added. ``S`` is made in blocks of
+rows, above the diagonal only, and of each block only what can still be among the best is kept: memory is
+``O(block + K)``.
+"""
+
+import math
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gelato.enhance.similarity import ENTRIES, SIMILARITIES, Similarity, parts_of
+from gelato.errors import InputError
+from gelato.graph import Graph, Pairs, check_nodes
+
+_ROWS = 128
+"""Rows of a block: their dense attributes should stay in the cache."""
+
+
+def most_similar(graph: Graph, eta: float, *, similarity: str = "cosine") -> Pairs:
+    """Every pair with ``S_uv > theta``, the K-th largest of the ``n^2`` entries of ``S``, ``K = floor(eta * nnz(A))``.
+
+    ``nnz(A)`` is ``2 m`` in an undirected graph and ``m`` in a directed one. The diagonal of ``S`` is 0 and counts as
+    ``n`` entries. Pairs tied with ``theta`` stay out, so fewer than ``K`` entries pass; similarities that differ by at
+    most its ``tie`` are tied. ``K`` beyond ``n^2`` counts as ``n^2``: every pair above the smallest entry passes.
+
+    Args:
+        graph: the training graph, with attributes unless ``eta`` is 0.
+        eta: how many entries to look at, as a share of ``nnz(A)``; finite, at least 0.
+        similarity: a name in ``SIMILARITIES``.
+
+    Returns:
+        ``(p, 2)`` pairs in the order of ``(u, v)``, links of the graph among them: ``u < v`` in an undirected graph,
+        both ``(u, v)`` and ``(v, u)`` in a directed one.
+    """
+    measure = SIMILARITIES[similarity]
+    if not (isinstance(eta, Real) and math.isfinite(eta) and eta >= 0):
+        raise InputError(f"eta must be a finite number of at least 0, got {eta!r}; 0 adds no pairs")
+    n, none = graph.n, np.empty((0, 2), np.int64)
+    if eta == 0:
+        return none
+    alike = measure(graph)
+    K = math.floor(min(float(eta) * graph.adjacency.nnz, n * n))
+    if K == 0:
+        return none
+    step = min(_ROWS, ENTRIES // max(n, graph.f))
+    best, keys = _largest(alike, n, min((K + 1) // 2, n * (n - 1) // 2), step)
+    keys = np.sort(keys[best > _threshold(best, n, K) + alike.tie])
+    u, v = keys // n, keys % n
+    if graph.directed:
+        u, v = np.concatenate([u, v]), np.concatenate([v, u])
+        order = np.lexsort([v, u])
+        u, v = u[order], v[order]
+    return np.column_stack([u, v])
+
+
+def similarity_of(graph: Graph, pairs: ArrayLike, *, similarity: str = "cosine") -> NDArray[np.float64]:
+    """``(p,)`` the entries ``S_uv`` of listed ``(p, 2)`` pairs, negative ones as they are; 0 where ``u = v``."""
+    listed = np.asarray(pairs)
+    if listed.ndim != 2 or listed.shape[1] != 2 or not np.issubdtype(listed.dtype, np.integer):
+        raise InputError(f"pairs must be integer node indices of shape (p, 2), got {listed.dtype} {listed.shape}")
+    check_nodes(listed, graph.n)
+    values = np.clip(SIMILARITIES[similarity](graph).pairs(listed.astype(np.int64)), -1, 1)
+    values[listed[:, 0] == listed[:, 1]] = 0
+    return values
+
+
+def _largest(alike: Similarity, n: int, k: int, step: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The ``k`` largest similarities of pairs ``u < v`` and their keys ``u * n + v``, in no order."""
+    found: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
+    size, bound = 0, -np.inf  # k similarities of at least the bound are held
+    for part in parts_of(n, step):
+        rows = np.arange(n)[part]
+        block = alike.block(rows, part.start)
+        block[np.tril_indices(len(rows))] = -np.inf
+        columns = block.T  # as the product lays it out
+        v, u = (columns > bound).nonzero()
+        found.append((block[u, v], rows[u] * n + (part.start + v)))
+        size += len(u)
+        if size >= 2 * k:
+            found = [_best_of(found, k)]
+            size, bound = k, found[0][0].min()
+    return _best_of(found, k)
+
+
+def _best_of(
+    found: list[tuple[NDArray[np.float64], NDArray[np.int64]]], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    values, keys = (np.concatenate(column) for column in zip(*found, strict=True))
+    kept = np.argpartition(values, -k)[-k:]
+    return values[kept], keys[kept]
+
+
+def _threshold(best: NDArray[np.float64], n: int, K: int) -> float:
+    """The K-th largest entry of ``S``: ``best`` lists the largest of one triangle, and the diagonal holds ``n`` zeros.
+
+    Each value of the triangle is two entries, so without the diagonal it is the value of rank ``K / 2``, rounded up.
+    The zeros come before the negative values: if that value is negative, they push it up to rank ``(K - n) / 2``, but
+    not beyond 0.
+    """
+    descending = np.sort(best)[::-1]
+
+    def at(rank: int) -> float:
+        return math.inf if rank <= 0 else -math.inf if rank > len(descending) else float(descending[rank - 1])
+
+    return max(at((K + 1) // 2), min(0.0, at((K - n + 1) // 2)))
