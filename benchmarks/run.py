@@ -4,6 +4,7 @@ The real graphs are taken from the folder in GELATO_DATA, or downloaded. Every c
 side in a process of its own; compare ratios, not seconds, with those of other machines.
 """
 
+import subprocess
 import sys
 
 from measure import in_fresh_process
@@ -70,7 +71,24 @@ def estimates() -> None:
         )
 
 
-BENCHMARKS = (products, dense, peers, growth, estimates)
+def training() -> None:
+    """One epoch of training over all pairs (ten steps) against the same epoch with n x n matrices, two cores."""
+    print(f"{'graph':>10} {'dense':>9} {'memory':>9} {'gelato':>8} {'memory':>8} {'faster':>7} {'smaller':>8}  loss")
+    for dataset, steps in (("cora", 2), ("citeseer", 2), ("pubmed", 1)):
+        ours = in_fresh_process("gelato_epoch", dataset, 8)
+        try:
+            theirs = in_fresh_process("dense_epoch", dataset, steps)
+        except subprocess.CalledProcessError as error:
+            print(f"{dataset:>10} the dense form failed ({error.returncode}); gelato {ours['seconds']:.3f} s")
+            continue
+        print(
+            f"{dataset:>10} {theirs['seconds']:>8.1f}s {theirs['memory'] / MB:>7,.0f}MB {ours['seconds']:>7.3f}s"
+            f" {ours['memory'] / MB:>6.0f}MB {theirs['seconds'] / ours['seconds']:>6.0f}x"
+            f" {theirs['memory'] / ours['memory']:>7.0f}x  {theirs['result']:.5f} {ours['result']:.5f}"
+        )
+
+
+BENCHMARKS = (products, dense, peers, growth, estimates, training)
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [each.__name__ for each in BENCHMARKS]

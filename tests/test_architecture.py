@@ -19,14 +19,18 @@ LAYERS = [
     {"graph"},
     {"kernels"},
     {"scores"},
-    {"io", "datasets", "splits", "partition", "regimes", "heuristics"},
+    {"io", "datasets", "splits", "partition", "regimes", "heuristics", "walks", "enhance", "losses"},
     {"ranking"},
+    {"experiments", "settings"},
+    {"training"},
+    {"model"},
+    {"tuning"},
     {"tables", "demo"},
     {"cli", "__main__"},
 ]
 LEVEL = {part: i for i, layer in enumerate(LAYERS) for part in layer}
 DATA = {"io", "datasets", "splits", "partition", "regimes"}
-NUMERIC = {"kernels", "scores", "heuristics"}
+NUMERIC = {"kernels", "scores", "heuristics", "walks", "enhance", "losses"}
 TASKLESS = {"kernels": {"kernels"}, "errors": set(), "registry": {"errors"}, "graph": {"errors"}}
 """Parts that know no others than these."""
 

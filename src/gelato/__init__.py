@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gelato.heuristics import HEURISTICS as HEURISTICS
     from gelato.io import read_graph as read_graph
     from gelato.io import write_graph as write_graph
+    from gelato.model import Gelato as Gelato
     from gelato.ranking.estimate import estimate as estimate
     from gelato.ranking.evaluate import evaluate as evaluate
     from gelato.ranking.metrics import metric as metric
@@ -40,6 +41,7 @@ _HOMES = {
     "graph": ("Graph",),
     "heuristics": ("HEURISTICS",),
     "io": ("read_graph", "write_graph"),
+    "model": ("Gelato",),
     "ranking.estimate": ("estimate",),
     "ranking.evaluate": ("evaluate",),
     "ranking.metrics": ("metric",),

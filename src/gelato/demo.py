@@ -1,4 +1,6 @@
-"""The demo: every heuristic on the embedded graph, tested honestly and the usual way, and its best missing links."""
+"""The demo: Gelato and every heuristic on the embedded graph, tested honestly and the usual way; its missing links."""
+
+from importlib.util import find_spec
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -10,7 +12,9 @@ from gelato.ranking.evaluate import evaluate
 from gelato.ranking.rank import Progress
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
-from gelato.splits import split
+from gelato.scores import Scores
+from gelato.settings import read_settings
+from gelato.splits import Split, split
 from gelato.tables import add_metric, percent
 
 SHOWN = ("ap", "hits@1000", "precision@100%")
@@ -28,13 +32,16 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
     for name in BALANCED:
         add_metric(table, name, "balanced", style="dim")
     table.add_column("seconds", justify="right")
-    for i, method in enumerate(HEURISTICS):
-        honest = evaluate(parts, method, dataset="debian-sample", threads=threads)
-        flattered = evaluate(parts, method, dataset="debian-sample", regime="biased", threads=threads)
+    trained = _trained(parts, threads)
+    methods = [*HEURISTICS, *trained]
+    for i, method in enumerate(methods):
+        scores = trained.get(method)
+        honest = evaluate(parts, method, dataset="debian-sample", threads=threads, scores=scores)
+        flattered = evaluate(parts, method, dataset="debian-sample", regime="biased", threads=threads, scores=scores)
         cells = [honest.metric(name) for name in SHOWN] + [flattered.metric(name) for name in BALANCED]
         table.add_row(method, *map(percent, cells), f"{honest.seconds:.2g}")
         if progress is not None:
-            progress(i + 1, len(HEURISTICS))
+            progress(i + 1, len(methods))
     negatives = unbiased(parts).negatives
     about = Text(
         f"{graph.n:,} Debian packages (math, python, science), {graph.m:,} dependencies, {graph.f:,} attributes.\n"
@@ -48,6 +55,15 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
     for i, ((u, v), score) in enumerate(zip(best.pairs, best.score, strict=True), start=1):
         links.add_row(str(i), Text(str(graph.name_of(u))), Text(str(graph.name_of(v))), f"{score:.3g}")
     return [about, table, links]
+
+
+def _trained(parts: Split, threads: int | None) -> dict[str, Scores]:
+    """Scores of Gelato, if torch is there to train it."""
+    if find_spec("torch") is None:
+        return {}
+    from gelato.model import Gelato
+
+    return {"gelato": Gelato(**read_settings("debian/sample"), threads=threads).fit(parts).scores()}
 
 
 def _table(title: str) -> Table:

@@ -1,7 +1,7 @@
 """Results as tables for people: one row a method, percent, with what random scores would reach below."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
@@ -12,6 +12,9 @@ from gelato.heuristics import HEURISTICS
 from gelato.ranking.estimate import Estimate
 from gelato.ranking.evaluate import Evaluation
 from gelato.ranking.metrics import random_metric
+
+if TYPE_CHECKING:
+    from gelato.tuning import Trial
 
 SHOWN = ("ap", "hits@100", "hits@1000", "precision@100%", "mrr", "auc")
 
@@ -80,6 +83,39 @@ def method_table(rows: Sequence[tuple[str, str, str]]) -> Table:
         table.add_column(column)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def fit_table(told: dict[str, Any]) -> Table:
+    """What a training came to."""
+    table = Table(
+        title=escape(f"gelato on {told['dataset']}"), title_justify="left", box=SIMPLE_HEAD, show_header=False
+    )
+    settings = told["settings"]
+    chosen = ", ".join(f"{name} {settings[name]}" for name in ("eta", "alpha", "beta", "self_loops"))
+    rows = {
+        "settings": chosen + (" (plain autocovariance was better)" if told["plain_autocovariance"] else ""),
+        "epochs": f"{told['epochs']} in {told['seconds']:.1f} s, the best was {told['best_epoch']}",
+        "validation precision@100%": f"{percent(told['validation_precision'])} percent",
+        "skipped steps": str(told["skipped_steps"]),
+        "written to": told["out"],
+    }
+    for name, value in rows.items():
+        table.add_row(name, Text(value, overflow="fold"))
+    return table
+
+
+def trial_table(name: str, trials: "Sequence[Trial]", best: "Trial") -> Table:
+    """The trials of a search, the best one marked; percent."""
+    table = Table(
+        title=escape(f"{name}: trials, judged on validation links; percent"), title_justify="left", box=SIMPLE_HEAD
+    )
+    names = list(best.values)
+    for column in (*names, "precision", "ap", "seconds"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for trial in trials:
+        cells = (*(str(trial.values[key]) for key in names), percent(trial.precision), percent(trial.ap))
+        table.add_row(*cells, f"{trial.seconds:.1f}", style="bold" if trial == best else "")
     return table
 
 

@@ -109,6 +109,7 @@ def evaluate(
     regime: str = "unbiased",
     phase: Phase = "test",
     options: Mapping[str, Any] | None = None,
+    scores: Scores | None = None,
     parts: int = 10,
     ratio: int = 1,
     seed: int = 0,
@@ -120,11 +121,12 @@ def evaluate(
 
     Args:
         split: what is hidden.
-        method: a name in ``HEURISTICS``.
+        method: a name in ``HEURISTICS``, or with ``scores`` what to call them.
         dataset: what to call the graph in the result.
         regime: ``unbiased`` (every non-link), ``partitioned`` (inside METIS parts) or ``biased`` (sampled).
         phase: rank the ``test`` or the ``valid`` links.
-        options: keyword arguments of the method, such as ``steps``.
+        options: keyword arguments of the method, such as ``steps``; with ``scores`` whatever tells them apart.
+        scores: those of a trained model, from the training graph of the split.
         parts: number of METIS parts, for ``partitioned``.
         ratio: negatives for each positive, for ``biased``.
         seed: of the partition or the sample.
@@ -135,7 +137,7 @@ def evaluate(
     chosen = dict(options or {})
     candidates, drawn = candidates_of(split, regime, phase, parts=parts, ratio=ratio, seed=seed)
     begin = time.perf_counter()
-    scores = scores_of(method, split.train, chosen)
+    scores = scores_of(method, split.train, chosen) if scores is None else scores
     seconds = time.perf_counter() - begin
     compile_for(scores)
     checkpoint = None

@@ -1,0 +1,198 @@
+"""Options that several commands share, and how they become a graph and a split."""
+
+import json
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gelato.cli.show import progress_bar
+
+if TYPE_CHECKING:
+    from gelato.graph import Graph
+    from gelato.splits import Split
+
+
+READING = [
+    click.argument("graph"),
+    click.option("--attributes", metavar="FILE", help="Attribute table of an edge list: a row a node."),
+    click.option("--directed", is_flag=True, help="Links of an edge list have a direction."),
+    click.option("--source", metavar="COLUMN", help="Column of the first node  [default: source, from, ... or first]"),
+    click.option("--target", metavar="COLUMN", help="Column of the second node  [default: target, to, ... or next]"),
+    click.option("--weight", metavar="COLUMN", help="Column of the weights  [default: one called weight]"),
+    click.option("--time", metavar="COLUMN", help="Column of the times  [default: one called time]"),
+    click.option("--isolated", is_flag=True, help="Keep nodes of the attribute table that have no link."),
+    click.option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading."),
+    click.option(
+        "--split",
+        "split_name",
+        default="paper",
+        show_default=True,
+        metavar="paper|SEED|time|FILE",
+        help="Which links are hidden: the paper's split, another seed, the latest links, or a saved split.",
+    ),
+    click.option(
+        "--ratios",
+        nargs=2,
+        type=float,
+        default=(0.05, 0.10),
+        show_default=True,
+        metavar="VALID TEST",
+        help="Shares of the links hidden for validation and for testing.",
+    ),
+]
+"""GRAPH, how to read it, and what to hide of it."""
+
+TESTING = [
+    click.option("--steps", type=int, metavar="T", help="Length of the walk, for ac and katz  [default: 3]"),
+    click.option("--self-loops", type=click.Choice(["isolated", "all"]), help="Nodes that get a self-loop, for ac."),
+    click.option(
+        "--dtype",
+        type=click.Choice(["float64", "float32"]),
+        help="Precision of the walk, for ac and katz  [default: float64]",
+    ),
+    click.option(
+        "--option",
+        "others",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Any option of 'gelato methods', such as beta=0.01; may be given several times.",
+    ),
+    click.option(
+        "--regime",
+        type=click.Choice(["unbiased", "partitioned", "biased"]),
+        default="unbiased",
+        show_default=True,
+        help="Which non-links count: all, those inside METIS parts, or a sample.",
+    ),
+    click.option("--parts", type=int, default=10, show_default=True, help="Number of METIS parts."),
+    click.option("--ratio", type=int, default=1, show_default=True, help="Sampled negatives for each positive."),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**31 - 1),
+        default=0,
+        show_default=True,
+        help="Seed of the parts or the sample.",
+    ),
+]
+"""Which method options and which non-links a test uses."""
+
+TRAINING = [
+    click.option(
+        "--config",
+        metavar="FILE",
+        help="Settings: a TOML file with a [model] table, or one that ships, such as paper/cora.",
+    ),
+    click.option(
+        "--option",
+        "others",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="One setting, such as epochs=20; comes before those of --config. May be given several times.",
+    ),
+    click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU such as 'cuda:0'  [default: auto]"),
+]
+"""How a model is trained."""
+
+RUNNING = [
+    click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]"),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--quiet", is_flag=True, help="No progress and no remarks."),
+]
+"""How to run."""
+
+
+def options(*groups: list[Callable[..., Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command all options of some groups."""
+
+    def given(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return given
+
+
+def method_option(*trained: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--method, looked up before anything is read or downloaded; ``trained`` names methods beside the heuristics."""
+
+    def known(context: click.Context, parameter: click.Parameter, names: str) -> str:
+        from gelato.heuristics import HEURISTICS
+
+        for name in names.split(",") if names != "all" else ():
+            if name.strip() not in trained:
+                HEURISTICS[name.strip()]
+        return names
+
+    beside = "".join(f", {name}" for name in trained)
+    about = f"One or several of 'gelato methods'{beside}, or 'all' heuristics."
+    return click.option("--method", required=True, metavar="M[,M...]", callback=known, help=about)
+
+
+def with_split(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn GRAPH and the options that tell how to read and split it into a name and a Split."""
+
+    @wraps(command)
+    def run(
+        graph: str,
+        attributes: str | None,
+        directed: bool,
+        source: str | None,
+        target: str | None,
+        weight: str | None,
+        time: str | None,
+        isolated: bool,
+        data_root: str | None,
+        split_name: str,
+        ratios: tuple[float, float],
+        others: tuple[str, ...],
+        quiet: bool,
+        steps: int | None = None,
+        self_loops: str | None = None,
+        dtype: str | None = None,
+        **rest: Any,
+    ) -> None:
+        from gelato.datasets import open_graph
+
+        with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
+            name, opened = open_graph(
+                graph,
+                data_root=data_root,
+                progress=progress,
+                attributes=attributes,
+                directed=directed,
+                source=source,
+                target=target,
+                weight=weight,
+                time=time,
+                isolated=isolated,
+            )
+        if not quiet and (opened.dropped.loops or opened.dropped.repeats):
+            print(f"{graph}: {opened.dropped}", file=sys.stderr)
+        options = {"steps": steps, "self_loops": self_loops, "dtype": dtype, **dict(map(_option, others))}
+        given = {key: value for key, value in options.items() if value is not None}
+        command(name=name, split=_split(opened, split_name, ratios), options=given, quiet=quiet, **rest)
+
+    return run
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--option takes NAME=VALUE, such as beta=0.01, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _split(graph: "Graph", name: str, ratios: tuple[float, float]) -> "Split":
+    from gelato.splits import Split, split, split_by_time
+
+    if name == "time":
+        return split_by_time(graph, ratios)
+    if name.endswith(".npz"):
+        return Split.load(name, graph)
+    return split(graph, int(name) if name.isdecimal() else name, ratios)

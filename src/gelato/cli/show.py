@@ -1,0 +1,68 @@
+"""What people see: tables on stdout, progress on stderr."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gelato.ranking.rank import Progress
+    from gelato.training.trainer import Epoch
+
+
+def show(part: object) -> None:
+    """Print a table or a text to stdout, as wide as it needs when stdout is no terminal."""
+    from rich.console import Console
+
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a dash where stdout is ASCII
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)
+    console.print(part)
+
+
+@contextmanager
+def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Progress | None]":
+    """A bar on stderr that appears with the first report; nothing when quiet or not on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"))
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = None
+
+        def report(done: int, total: int | None) -> None:
+            nonlocal task
+            if task is None:
+                task = bar.add_task(f"{title}, {total or 0:,} {unit}", total=total)
+            bar.update(task, completed=done, total=total)
+
+        yield report
+
+
+@contextmanager
+def epoch_progress(title: str, epochs: int, quiet: bool) -> "Iterator[Callable[[Epoch], None] | None]":
+    """A bar on stderr with loss, validation and time left; nothing when quiet or not on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[told]}"))
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"{title}, {epochs} epochs", total=epochs, told="preparing")
+        best = 0.0
+
+        def report(epoch: "Epoch") -> None:
+            nonlocal best
+            best = max(best, epoch.precision)
+            told = f"loss {epoch.loss:.5g}, validation {epoch.precision:.2%} (best {best:.2%})"
+            bar.update(task, completed=epoch.epoch, told=told)
+
+        yield report

@@ -1,0 +1,1 @@
+"""Training: batches of links and non-links, positive masking, validation, checkpoints, the loop."""

@@ -1,0 +1,59 @@
+"""The parts of a model, put together from its settings."""
+
+import torch
+
+from gelato.enhance.enhancer import Enhancer
+from gelato.enhance.links import EnhancedLinks, enhanced_links
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.settings import Settings
+from gelato.splits import Split
+from gelato.training.pair_scorer import PairScorer
+from gelato.training.scorer import Scorer, WalkScorer
+
+
+def device_of(name: str) -> torch.device:
+    """A device by name; ``auto`` is a GPU if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"device {name!r} is not there ({reason}); give cpu, cuda or auto") from None
+    return device
+
+
+def enhancer_of(graph: Graph, settings: Settings, device: torch.device) -> tuple[Enhancer, EnhancedLinks]:
+    """The enhanced links of ``graph``, and what gives them weights, initialised by ``settings.random_state``."""
+    eta, alpha, beta = settings.eta, settings.alpha, settings.beta
+    assert eta is not None and alpha is not None and beta is not None
+    if graph.f == 0 and alpha < 1:
+        raise InputError(
+            f"alpha {alpha} gives weight to attributes, but the graph has none; give --attributes, or alpha 1 and eta 0"
+        )
+    links = enhanced_links(graph, eta, settings.similarity)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.random_state)
+        enhancer = Enhancer(
+            graph.attributes,
+            links,
+            alpha=alpha,
+            beta=beta,
+            encoder=settings.encoder,
+            hidden=settings.hidden,
+            dropout=settings.dropout,
+            learn_mixing=settings.learn_mixing,
+            device=device,
+        )
+    return enhancer, links
+
+
+def scorer_of(parts: Split, links: EnhancedLinks, enhancer: Enhancer, settings: Settings) -> Scorer:
+    """What is trained: the walk, or with heuristic ``none`` the pair MLP alone."""
+    if len(parts.valid) == 0:
+        raise InputError("the split hides no validation links; a model is selected on them: hide a share")
+    if settings.heuristic == "none":
+        return PairScorer(parts, enhancer, settings)
+    return WalkScorer(parts, links, enhancer, settings)

@@ -1,0 +1,83 @@
+"""Where the metrics of a training can go besides its folder: TensorBoard, Weights & Biases, MLflow.
+
+Each is called with every ``Epoch``, needs its package only when it is made, and is closed when the training ends.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+from gelato.io.optional import optional
+from gelato.registry import Registry
+from gelato.training.trainer import Epoch
+
+SHOWN = ("loss", "precision", "skipped", "seconds")
+
+
+class Callback(Protocol):
+    """Takes note of epochs."""
+
+    def __call__(self, epoch: Epoch) -> None:
+        """Note one epoch."""
+
+    def close(self) -> None:
+        """Write out what is left."""
+
+
+class TensorBoard:
+    """Event files for ``tensorboard --logdir FOLDER``."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        board = optional("torch.utils.tensorboard", purpose="logging to TensorBoard", extra="tensorboard")
+        self._writer = board.SummaryWriter(str(folder))
+        self._writer.add_text("settings", "\n".join(f"    {name} = {value!r}" for name, value in settings.items()))
+
+    def __call__(self, epoch: Epoch) -> None:
+        """Note one epoch."""
+        for name in SHOWN:
+            self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)
+
+    def close(self) -> None:
+        """Write out what is left."""
+        self._writer.close()
+
+
+class WeightsAndBiases:
+    """A run of the project ``gelato`` on Weights & Biases."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        wandb = optional("wandb", purpose="logging to Weights & Biases", extra="wandb")
+        self._run = wandb.init(project="gelato", name=folder.name, dir=str(folder), config=settings)
+
+    def __call__(self, epoch: Epoch) -> None:
+        """Note one epoch."""
+        self._run.log({name: getattr(epoch, name) for name in SHOWN}, step=epoch.epoch)
+
+    def close(self) -> None:
+        """Write out what is left."""
+        self._run.finish()
+
+
+class MLflow:
+    """A run of the current MLflow experiment."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self._mlflow = optional("mlflow", purpose="logging to MLflow", extra="mlflow")
+        self._mlflow.start_run(run_name=folder.name)
+        self._mlflow.log_params(settings)
+
+    def __call__(self, epoch: Epoch) -> None:
+        """Note one epoch."""
+        noted = asdict(epoch)
+        self._mlflow.log_metrics({name: float(noted[name]) for name in SHOWN}, step=epoch.epoch)
+
+    def close(self) -> None:
+        """Write out what is left."""
+        self._mlflow.end_run()
+
+
+CALLBACKS: Registry[Callable[[Path, dict[str, Any]], Callback]] = Registry(
+    "log", {"tensorboard": TensorBoard, "wandb": WeightsAndBiases, "mlflow": MLflow}
+)
+"""From the folder of a run and its settings to a callback."""

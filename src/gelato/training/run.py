@@ -1,0 +1,141 @@
+"""A run on disk: what it was, how it went, its best model, and a checkpoint from which it goes on.
+
+``config.json``             settings, graph and split
+``metrics.jsonl``           one line an epoch
+``model.safetensors``       the best model (written by ``Gelato.save``)
+``checkpoint.safetensors``  everything needed to go on; replaced whole after every epoch
+``environment.json``        versions and machine
+``timings.json``            seconds of preparation, training and all
+"""
+
+import json
+import os
+import platform
+import shutil
+import sys
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gelato import __version__
+from gelato.errors import InputError
+from gelato.io.files import written_aside
+from gelato.io.optional import optional
+from gelato.training.trainer import Epoch, Trainer
+
+CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
+FORMAT = "gelato run 1"
+PACKAGES = ("torch", "numpy", "scipy", "numba", "safetensors", "pymetis")
+
+
+class Run:
+    """A folder for one training; the same call on the same folder goes on where it was stopped."""
+
+    def __init__(self, folder: str | os.PathLike[str], config: dict[str, Any]) -> None:
+        self.folder = Path(folder)
+        self.config = {"format": FORMAT, "gelato": __version__, **config}
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be made a folder: {error.strerror or error}") from None
+        for scrap in self.folder.glob(".gelato-*"):  # of a run that was killed while it wrote
+            shutil.rmtree(scrap, ignore_errors=True)
+        self._check_same()
+        write_json(self.folder / CONFIG, self.config)
+        write_json(self.folder / "environment.json", environment())
+
+    def _check_same(self) -> None:
+        """Refuse to mix two runs in one folder."""
+        path = self.folder / CONFIG
+        if not path.exists():
+            return
+        before = read_json(path)
+        for key in self.config:
+            if before.get(key) != json.loads(json.dumps(self.config[key])):
+                raise InputError(f"{self.folder} holds another run (its {key} differs); give a new folder")
+
+    def resume(self, trainer: Trainer) -> bool:
+        """Bring a trainer to the state of the checkpoint; ``False`` when there is none."""
+        path = self.folder / CHECKPOINT
+        if not path.exists():
+            self._write_metrics([])
+            return False
+        tensors, about = load_tensors(path)
+        trainer.restore(tensors, json.loads(about["state"]))
+        self._write_metrics(trainer.state.history)
+        return True
+
+    def keep(self, trainer: Trainer, epoch: Epoch) -> None:
+        """Write the checkpoint and the metrics of an epoch."""
+        state = {name: value for name, value in vars(trainer.state).items() if name not in ("best", "history")}
+        state["history"] = [asdict(each) for each in trainer.state.history]
+        save_tensors(self.folder / CHECKPOINT, trainer.tensors(), {"state": json.dumps(state)})
+        with (self.folder / METRICS).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(epoch)) + "\n")
+
+    def finish(self, timings: dict[str, float]) -> None:
+        """Write the timings."""
+        write_json(self.folder / "timings.json", timings)
+
+    def _write_metrics(self, history: list[Epoch]) -> None:
+        with written_aside(self.folder / METRICS) as part:
+            part.write_text("".join(json.dumps(asdict(each)) + "\n" for each in history), encoding="utf-8")
+
+
+def save_tensors(path: Path, tensors: dict[str, torch.Tensor], about: dict[str, str]) -> None:
+    """Write tensors and words to a safetensors file, whole or not at all."""
+    safetensors = optional("safetensors.torch", purpose="saving a model", extra="train")
+    whole = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    with written_aside(path) as part:
+        part.write_bytes(safetensors.save(whole, metadata=about))
+
+
+def load_tensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    """Tensors and words of a safetensors file."""
+    safetensors = optional("safetensors", purpose="loading a model", extra="train")
+    try:
+        with safetensors.safe_open(path, framework="pt", device="cpu") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file; give the folder of a finished run") from None
+    except (safetensors.SafetensorError, OSError) as error:
+        raise InputError(f"{path}: is no whole safetensors file: {error}; delete it or train again") from None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON file that holds a table."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file; give the folder of a run or of a saved model") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: holds no table; it was not written by gelato")
+    return found
+
+
+def write_json(path: Path, table: dict[str, Any]) -> None:
+    """Write a table as JSON, whole or not at all."""
+    with written_aside(path) as part:
+        part.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
+
+
+def environment() -> dict[str, Any]:
+    """Versions and machine, for the record."""
+    versions: dict[str, str | None] = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = None
+    return {
+        "python": sys.version.split()[0],
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "packages": versions,
+    }

@@ -1,0 +1,91 @@
+"""One step of training up to its gradients, as it is written or replayed from a CUDA graph."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gelato.training.batches import Batch
+from gelato.walks.listed import Listed
+
+Objective = Callable[[Batch, torch.Generator], Tensor]
+"""From a batch and randomness to a loss with gradients."""
+
+
+class EagerStep:
+    """Computes the loss of a batch and leaves its gradients in the parameters."""
+
+    def __init__(self, objective: Objective, parameters: list[nn.Parameter], random: torch.Generator) -> None:
+        self.objective, self.parameters, self.random = objective, parameters, random
+
+    def __call__(self, batch: Batch, seed: int) -> Tensor:
+        """The loss of ``batch``, with randomness by ``seed``."""
+        self.random.manual_seed(seed)
+        return self.run(batch)
+
+    def run(self, batch: Batch) -> Tensor:
+        """The loss of ``batch``, with randomness as it is."""
+        for parameter in self.parameters:
+            parameter.grad = None
+        loss = self.objective(batch, self.random)
+        loss.backward()
+        return loss.detach()
+
+
+class ReplayedStep:
+    """The same, recorded once for each shape of a batch and then replayed: a step costs one launch, not hundreds.
+
+    Small graphs leave a GPU waiting for Python otherwise. What a step reads must stay in place: the parameters, the
+    background, and copies of the batch that are kept here.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        parameters: list[nn.Parameter],
+        random: torch.Generator,
+        buffers: list[Tensor],
+    ) -> None:
+        """``buffers``: what a step changes besides gradients (running statistics)."""
+        self.eager = EagerStep(objective, parameters, random)
+        self.parameters, self.random, self.buffers = parameters, random, buffers
+        self._recorded: dict[tuple[int, int], tuple[Any, Batch, Tensor, list[Tensor | None]]] = {}
+
+    def __call__(self, batch: Batch, seed: int) -> Tensor:
+        """The loss of ``batch``, with randomness by ``seed``."""
+        shape = (batch.p, len(batch.listed.u))
+        if shape not in self._recorded:
+            self._recorded[shape] = self._record(batch)
+        graph, kept, loss, gradients = self._recorded[shape]
+        for held, new in zip((kept.masked, *kept.listed), (batch.masked, *batch.listed), strict=True):
+            held.copy_(new)
+        self.random.manual_seed(seed)
+        graph.replay()
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            parameter.grad = gradient
+        return loss
+
+    def _record(self, batch: Batch) -> tuple[Any, Batch, Tensor, list[Tensor | None]]:
+        kept = Batch(batch.masked.clone(), Listed(*(part.clone() for part in batch.listed)), batch.p)
+        before = [buffer.clone() for buffer in self.buffers]
+        stream = _side_stream(batch.masked.device)
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(2):  # kernels are compiled, libraries loaded
+                self.eager.run(kept)
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        graph.register_generator_state(self.random)
+        with torch.cuda.graph(graph, stream=stream):
+            loss = self.eager.run(kept)
+        for buffer, value in zip(self.buffers, before, strict=True):
+            buffer.copy_(value)
+        return graph, kept, loss, [parameter.grad for parameter in self.parameters]
+
+
+@cache
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """The stream of recordings: one for all, as libraries keep working memory for every stream they have seen."""
+    return torch.cuda.Stream(device)
