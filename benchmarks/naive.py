@@ -49,8 +49,20 @@ class NaiveGelato:
         R = d[:, None] * (P @ P @ P) / vol - torch.outer(d, d) / vol**2
         return R / R.std()
 
-    def epoch(self, batches=10, most=None):
-        """Train for an epoch, or its first ``most`` batches; returns the mean loss and the seconds a batch."""
+    def validate(self, valid):
+        """Precision at the number of validation links, among all pairs that are no training links."""
+        self.mlp.eval()
+        with torch.no_grad():
+            R = self.scores(torch.ones_like(self.observed))
+            z = R[self.negative[:, 0], self.negative[:, 1]]
+            best = self.negative[z.topk(len(valid)).indices]
+            valid = torch.as_tensor(valid, device=R.device)
+            found = torch.isin(best[:, 0] * self.n + best[:, 1], valid[:, 0] * self.n + valid[:, 1]).float().mean()
+        self.mlp.train()
+        return float(found)
+
+    def epoch(self, valid, batches=10, most=None):
+        """Train and validate; of the batches only the first ``most``, and time counted as if it were all of them."""
         p_order = self.positive[torch.randperm(len(self.positive))]
         q_order = torch.randperm(len(self.negative))
         total, begin = 0.0, time.perf_counter()
@@ -68,4 +80,7 @@ class NaiveGelato:
             loss.backward()
             self.optimizer.step()
             total += loss.item()
-        return total / (most or batches), (time.perf_counter() - begin) / (most or batches)
+        trained = time.perf_counter()
+        precision = self.validate(valid)
+        seconds = (trained - begin) * batches / (most or batches) + time.perf_counter() - trained
+        return total / (most or batches), precision, seconds

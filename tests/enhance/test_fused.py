@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy.sparse import csr_array, random_array
 
-from gelato.enhance import fused
+from gelato.enhance import fused, operands
 from gelato.enhance.mlp import PairFeatures, PairMLP
 from gelato.kernels import layers as kernels
 
@@ -106,15 +106,15 @@ def test_a_step_is_that_of_torch(kind, directed, hidden):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("full", [0.0, 1.1], ids=["by torch", "by rows"])
 def test_matrices_may_be_multiplied_as_dense_or_as_sparse_ones(kind, full, monkeypatch):
-    monkeypatch.setattr(fused, "FULL", full)
-    monkeypatch.setattr(fused, "BLOCK", 7)
+    monkeypatch.setattr(operands, "FULL", full)
+    monkeypatch.setattr(operands, "BLOCK", 7)
     features, net, above, *_ = problem(kind, rows=150, threads=2, clear=True)
     other = copy.deepcopy(net)
     net(features).backward(above)
     other.by_torch(features).backward(above)
     assert_same(net, other)
     dense = kind != "sparse" and full == 0
-    assert isinstance(features.operands.nodes, fused.Dense if dense else fused.Sparse)
+    assert isinstance(features.operands.nodes, operands.Dense if dense else operands.Sparse)
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])

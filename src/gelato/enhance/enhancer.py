@@ -33,6 +33,7 @@ class Enhancer(nn.Module):
         hidden: int = 128,
         dropout: float = 0.5,
         learn_mixing: bool = False,
+        threads: int | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
         super().__init__()
@@ -43,7 +44,9 @@ class Enhancer(nn.Module):
         self._features: PairFeatures | None = None
         learned = attributes is not None and ((beta > 0 and alpha < 1) or learn_mixing)
         if attributes is not None and learned and encoder == "mlp":
-            self._features = PairFeatures(attributes, links.pairs, directed=links.directed, device=device)
+            self._features = PairFeatures(
+                attributes, links.pairs, directed=links.directed, device=device, threads=threads
+            )
             self.net = PairMLP(attributes.shape[1], hidden=hidden, dropout=dropout)
         elif attributes is not None and learned:
             kind: Any = encoder

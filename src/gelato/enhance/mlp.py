@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 from torch import Tensor, nn
 
-from gelato.enhance.fused import Operands, fused_odds
+from gelato.enhance.fused import fused_odds
+from gelato.enhance.operands import Operands
 from gelato.graph import Pairs
 from gelato.walks.linear import SparseMatrix, constant_matrix
 
@@ -105,10 +106,10 @@ class PairMLP(nn.Module):
 
     def forward(self, features: PairFeatures, random: torch.Generator | None = None) -> Tensor:
         """``(M,)`` log-odds of the weight; ``random`` drives the dropout in training."""
-        weight = self.first.weight
-        if self.training and weight.device.type == "cpu" and weight.dtype == torch.float32 and features.rows > 1:
+        weight, wanted = self.first.weight, self.training or not torch.is_grad_enabled()
+        if wanted and weight.device.type == "cpu" and weight.dtype == torch.float32 and features.rows > 1:
             layers, norms = (self.first, self.second, self.last), (self.first_norm, self.second_norm)
-            return fused_odds(features.operands, layers, norms, self.dropout, random)
+            return fused_odds(features.operands, layers, norms, self.dropout if self.training else 0.0, random)
         return self.by_torch(features, random)
 
     def by_torch(self, features: PairFeatures, random: torch.Generator | None = None) -> Tensor:

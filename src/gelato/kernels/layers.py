@@ -13,16 +13,10 @@ Sums over all rows are left for each chunk apart, those of single entries in dou
 precision and have ``width`` columns, a multiple of ``PANEL``: those beyond the last unit are zero.
 """
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped, unused-ignore]
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba import njit
 
-LANES = 16
-"""Numbers that are treated at once; on a narrower machine they are several registers."""
+from gelato.kernels.lanes import LANES, add_times, kept, load, lowest, positive, store, zeros
 
 PANEL = 64
 """Columns of a product that stay in registers, rows of a tile, and bits of a word."""
@@ -36,119 +30,25 @@ _BY_30, _BY_27, _BY_31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 _FAST = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
 _FAST_SUM = {**_FAST, "fastmath": {"contract", "nsz", "reassoc"}}
-_VECTOR = ir.VectorType(ir.FloatType(), LANES)
-_INTEGER = ir.IntType(32)
-
-
-class _Lanes(types.Type):  # type: ignore[misc, unused-ignore]
-    """``LANES`` floats in registers."""
-
-    def __init__(self) -> None:
-        super().__init__(name=f"lanes{LANES}")
-
-
-@register_model(_Lanes)
-class _LanesModel(models.PrimitiveModel):  # type: ignore[misc, unused-ignore]
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _VECTOR)
-
-
-_lanes = _Lanes()
-
-
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> Any:
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
-
-
-@intrinsic
-def _load(_, array, place):  # type: ignore[no-untyped-def]
-    """The lanes at ``place`` of a flat float32 array."""
-
-    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
-        lanes = builder.load(_pointer(context, builder, signature.args[0], *values))
-        lanes.align = 4
-        return lanes
-
-    return _lanes(array, types.int64), generate
-
-
-@intrinsic
-def _store(_, array, place, lanes):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
-        builder.store(values[2], _pointer(context, builder, signature.args[0], *values[:2])).align = 4
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, _lanes), generate
-
-
-@intrinsic
-def _zeros(_):  # type: ignore[no-untyped-def]
-    return _lanes(), lambda context, builder, signature, values: ir.Constant(_VECTOR, [0.0] * LANES)
-
-
-@intrinsic
-def _add_times(_, lanes, factor, others):  # type: ignore[no-untyped-def]
-    """``lanes + factor * others``, rounded once where the machine can."""
-
-    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
-        nothing = ir.Constant(_VECTOR, ir.Undefined)
-        all_ = builder.insert_element(nothing, values[1], _INTEGER(0))
-        all_ = builder.shuffle_vector(all_, nothing, ir.Constant(ir.VectorType(_INTEGER, LANES), [0] * LANES))
-        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        multiply_add = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{LANES}f32")
-        return builder.call(multiply_add, [all_, values[2], values[0]])
-
-    return _lanes(_lanes, types.float32, _lanes), generate
-
-
-@intrinsic
-def _positive(_, lanes):  # type: ignore[no-untyped-def]
-    """A word with a bit for each of the lanes, set where it is above zero."""
-
-    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
-        above = builder.fcmp_ordered(">", values[0], ir.Constant(_VECTOR, [0.0] * LANES))
-        return builder.zext(builder.bitcast(above, ir.IntType(LANES)), ir.IntType(64))
-
-    return types.uint64(_lanes), generate
-
-
-@intrinsic
-def _factors(_, word):  # type: ignore[no-untyped-def]
-    """One for each of the lowest ``LANES`` bits that is set, zero for the others."""
-
-    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
-        bits = builder.bitcast(builder.trunc(values[0], ir.IntType(LANES)), ir.VectorType(ir.IntType(1), LANES))
-        return builder.uitofp(bits, _VECTOR)
-
-    return _lanes(types.uint64), generate
-
-
-@intrinsic
-def _lowest(_, word):  # type: ignore[no-untyped-def]
-    """Which bit is the lowest one set in a word that is not zero."""
-    return types.int64(types.uint64), lambda context, builder, signature, values: builder.cttz(
-        values[0], ir.Constant(ir.IntType(1), 1)
-    )
 
 
 @njit(**_FAST)
 def _add_rows(word, factors, first, step, table, start, stride, out, place):  # type: ignore[no-untyped-def]
     """Add ``factors[first + i step]`` times row ``i`` of a table to ``PANEL`` columns, for each bit ``i`` of a word."""
-    a, b, c, d = _load(out, place), _load(out, place + 16), _load(out, place + 32), _load(out, place + 48)
+    a, b, c, d = load(out, place), load(out, place + 16), load(out, place + 32), load(out, place + 48)
     while word != 0:
-        i = _lowest(word)
+        i = lowest(word)
         word &= word - ONE
         factor = factors[first + i * step]
         row = start + i * stride
-        a = _add_times(a, factor, _load(table, row))
-        b = _add_times(b, factor, _load(table, row + 16))
-        c = _add_times(c, factor, _load(table, row + 32))
-        d = _add_times(d, factor, _load(table, row + 48))
-    _store(out, place, a)
-    _store(out, place + 16, b)
-    _store(out, place + 32, c)
-    _store(out, place + 48, d)
+        a = add_times(a, factor, load(table, row))
+        b = add_times(b, factor, load(table, row + 16))
+        c = add_times(c, factor, load(table, row + 32))
+        d = add_times(d, factor, load(table, row + 48))
+    store(out, place, a)
+    store(out, place + 16, b)
+    store(out, place + 32, c)
+    store(out, place + 48, d)
 
 
 @njit(**_FAST)
@@ -166,21 +66,21 @@ def multiply(begin, end, starts, indices, values, table, out, added):  # type: i
             for column in range(0, width, PANEL):
                 place = row * width + column
                 if block > 0 or added:
-                    a, b = _load(result, place), _load(result, place + 16)
-                    c, d = _load(result, place + 32), _load(result, place + 48)
+                    a, b = load(result, place), load(result, place + 16)
+                    c, d = load(result, place + 32), load(result, place + 48)
                 else:
-                    a, b, c, d = _zeros(), _zeros(), _zeros(), _zeros()
+                    a, b, c, d = zeros(), zeros(), zeros(), zeros()
                 for i in range(low, high):
                     value = values[i]
                     there = np.int64(indices[i]) * width + column
-                    a = _add_times(a, value, _load(flat, there))
-                    b = _add_times(b, value, _load(flat, there + 16))
-                    c = _add_times(c, value, _load(flat, there + 32))
-                    d = _add_times(d, value, _load(flat, there + 48))
-                _store(result, place, a)
-                _store(result, place + 16, b)
-                _store(result, place + 32, c)
-                _store(result, place + 48, d)
+                    a = add_times(a, value, load(flat, there))
+                    b = add_times(b, value, load(flat, there + 16))
+                    c = add_times(c, value, load(flat, there + 32))
+                    d = add_times(d, value, load(flat, there + 48))
+                store(result, place, a)
+                store(result, place + 16, b)
+                store(result, place + 32, c)
+                store(result, place + 48, d)
 
 
 @njit(**_FAST)
@@ -242,7 +142,7 @@ def draw(begin, end, seed, layer, kept, words):  # type: ignore[no-untyped-def]
 def _unpack(words, row, keep):  # type: ignore[no-untyped-def]
     """``keep (width,)``: one where a bit of a row of words is set, else zero."""
     for j in range(0, len(keep), LANES):
-        _store(keep, j, _factors(words[row, j // PANEL] >> np.uint64(j % PANEL)))
+        store(keep, j, kept(words[row, j // PANEL] >> np.uint64(j % PANEL)))
 
 
 @njit(**_FAST)
@@ -367,7 +267,7 @@ def second_back(  # type: ignore[no-untyped-def]
                 for q in range(words.shape[1]):
                     word = np.uint64(0)
                     for j in range(0, PANEL, LANES):
-                        word |= _positive(_load(flat, m * width + q * PANEL + j)) << np.uint64(j)
+                        word |= positive(load(flat, m * width + q * PANEL + j)) << np.uint64(j)
                     passed[i, q] = word
                 _unpack(below_words, m, keep)
                 for j in range(width):

@@ -124,8 +124,8 @@ def reached_share(pattern: Pattern, steps: int, random: np.random.Generator, row
 def power(pattern: Pattern, first: Floats, inner: Floats, support: Support, threads: int = 1) -> Floats:
     """``(s,)`` entries of ``F P^(t-1)`` on the support, for the ``(e,)`` values of ``F`` and ``P``."""
     out = np.empty(len(support.indices), first.dtype)
-    walk = (*pattern, first, inner, support.steps, support.indptr, support.indices)
-    run_ranges(_groups(threads), lambda begin, end: _power_chunks(begin, end, support.cuts, *walk, out))
+    walk = _walk(pattern, first, inner, support)
+    run_ranges(_groups(threads), lambda begin, end: _power_chunks(begin, end, *walk, out))
     return out
 
 
@@ -134,10 +134,17 @@ def power_gradient(
 ) -> tuple[Floats, Floats]:
     """``(e,)`` gradients with respect to the values of ``F`` and of ``P``, given the ``(s,)`` gradient of ``power``."""
     parts = np.zeros((CHUNKS, 2, len(first)), first.dtype)
-    walk = (*pattern, first, inner, support.steps, support.indptr, support.indices)
-    run_ranges(_groups(threads), lambda begin, end: _gradient_chunks(begin, end, support.cuts, *walk, gradient, parts))
+    walk = _walk(pattern, first, inner, support)
+    run_ranges(_groups(threads), lambda begin, end: _gradient_chunks(begin, end, *walk, gradient, parts))
     total = parts.sum(axis=0)
     return total[0], total[1]
+
+
+def _walk(pattern: Pattern, first: Floats, inner: Floats, support: Support) -> tuple[Any, ...]:
+    """What the kernels take, with unsigned indices: numba makes signed ones a third slower, as they may be negative."""
+    places = (pattern.indptr.view(np.uint64), pattern.indices.view(np.uint32), pattern.symmetric)
+    reached = (support.indptr.view(np.uint64), support.indices.view(np.uint32))
+    return support.cuts.view(np.uint64), *places, first, inner, support.steps, *reached
 
 
 def _groups(threads: int) -> NDArray[np.int64]:
@@ -204,41 +211,54 @@ def _list_rows(begin, end, indptr, indices, symmetric, steps, size, work, s_indp
             size[u] = reached
 
 
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def _advance(u, indptr, indices, first, inner, steps, nodes, counts, mark, value):  # type: ignore[no-untyped-def]
     """Leave ``y_k = (F P^(k-1))_u`` for ``k < steps`` in ``value`` at the nodes listed in ``nodes``."""
-    counts[0] = indptr[u + 1] - indptr[u]
+    begin = indptr[u]
+    counts[0] = indptr[u + _ONE] - begin
     for i in range(counts[0]):
-        j = indptr[u] + i
-        nodes[0, i] = indices[j]
-        value[0, indices[j]] = first[j]
+        a = indices[begin + i]
+        nodes[0, i] = a
+        value[0, a] = first[begin + i]
     for k in range(1, steps - 1):
-        stamp = u * steps + k
-        here, there = value[k - 1], value[k]
-        reached = 0
+        stamp = u * np.uint64(steps) + np.uint64(k)
+        here, there, before, listed = value[k - 1], value[k], nodes[k - 1], nodes[k]
+        reached = _ZERO
         for i in range(counts[k - 1]):
-            a = nodes[k - 1, i]
+            a = before[i]
             x = here[a]
-            for j in range(indptr[a], indptr[a + 1]):
+            for j in range(indptr[a], indptr[np.uint64(a) + _ONE]):
                 b = indices[j]
                 if mark[b] != stamp:
                     mark[b] = stamp
                     there[b] = 0
-                    nodes[k, reached] = b
-                    reached += 1
+                    listed[reached] = b
+                    reached += _ONE
                 there[b] += x * inner[j]
         counts[k] = reached
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def _forward(b, u, indptr, indices, start):  # type: ignore[no-untyped-def]
+    """Move ``start`` of row ``b`` to its first column from ``u`` on."""
+    j, last = start[b], indptr[np.uint64(b) + _ONE]
+    while j < last and indices[j] < u:
+        j += _ONE
+    start[b] = j
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def _power_chunks(begin, end, cuts, indptr, indices, symmetric, first, inner, steps, s_indptr, s_indices, out):  # type: ignore[no-untyped-def]
     n, levels = len(indptr) - 1, max(steps - 1, 1)
-    nodes, counts, mark = np.empty((levels, n), np.int32), np.zeros(levels, np.int64), np.full(n, -1, np.int64)
+    nodes, counts = np.empty((levels, n), np.uint32), np.zeros(levels, np.uint64)
+    mark, start = np.full(n, 2**63, np.uint64), indptr[:-1].copy()
     value, row = np.empty((levels, n), first.dtype), np.zeros(n, first.dtype)
-    start = indptr[:-1].copy()
     for u in range(cuts[begin], cuts[end]):
         if steps == 1:
-            for j in range(indptr[u], indptr[u + 1]):
+            for j in range(indptr[u], indptr[u + _ONE]):
                 row[indices[j]] = first[j]
         else:
             _advance(u, indptr, indices, first, inner, steps, nodes, counts, mark, value)
@@ -246,19 +266,16 @@ def _power_chunks(begin, end, cuts, indptr, indices, symmetric, first, inner, st
             for i in range(counts[steps - 2]):
                 b = listed[i]
                 x = here[b]
-                j, last = start[b], indptr[b + 1]
                 if symmetric:
-                    while j < last and indices[j] < u:
-                        j += 1
-                    start[b] = j
-                for k in range(j, last):
+                    _forward(b, u, indptr, indices, start)
+                for k in range(start[b], indptr[np.uint64(b) + _ONE]):
                     row[indices[k]] += x * inner[k]
-        for k in range(s_indptr[u], s_indptr[u + 1]):
+        for k in range(s_indptr[u], s_indptr[u + _ONE]):
             v = s_indices[k]
             out[k] = row[v]
             row[v] = 0
         if steps == 1:
-            for j in range(indptr[u], indptr[u + 1]):
+            for j in range(indptr[u], indptr[u + _ONE]):
                 row[indices[j]] = 0
 
 
@@ -267,19 +284,19 @@ def _gradient_chunks(  # type: ignore[no-untyped-def]
     begin, end, cuts, indptr, indices, symmetric, first, inner, steps, s_indptr, s_indices, above, parts
 ):
     n, levels = len(indptr) - 1, max(steps - 1, 1)
-    nodes, counts, mark = np.empty((levels, n), np.int32), np.zeros(levels, np.int64), np.full(n, -1, np.int64)
+    nodes, counts = np.empty((levels, n), np.uint32), np.zeros(levels, np.uint64)
+    mark, start = np.full(n, 2**63, np.uint64), indptr[:-1].copy()
     value, row = np.empty((levels, n), first.dtype), np.zeros(n, first.dtype)
     gradient = np.empty((levels, n), first.dtype)
-    start = indptr[:-1].copy()
     chunk = begin
     for u in range(cuts[begin], cuts[end]):
         while u >= cuts[chunk + 1]:
             chunk += 1
         d_first, d_inner = parts[chunk, 0], parts[chunk, 1]
-        for k in range(s_indptr[u], s_indptr[u + 1]):
+        for k in range(s_indptr[u], s_indptr[u + _ONE]):
             row[s_indices[k]] = above[k]
         if steps == 1:
-            for j in range(indptr[u], indptr[u + 1]):
+            for j in range(indptr[u], indptr[u + _ONE]):
                 d_first[j] += row[indices[j]]
         else:
             _advance(u, indptr, indices, first, inner, steps, nodes, counts, mark, value)
@@ -287,22 +304,19 @@ def _gradient_chunks(  # type: ignore[no-untyped-def]
             for i in range(counts[steps - 2]):
                 b = listed[i]
                 x = here[b]
-                j, last = start[b], indptr[b + 1]
                 if symmetric:
-                    while j < last and indices[j] < u:
-                        j += 1
-                    start[b] = j
+                    _forward(b, u, indptr, indices, start)
                 s = x * 0
-                for k in range(j, last):
+                for k in range(start[b], indptr[np.uint64(b) + _ONE]):
                     g = row[indices[k]]
                     s += inner[k] * g
                     d_inner[k] += x * g
                 back[b] = s
             for level in range(steps - 3, -1, -1):
                 _retreat(level, indptr, indices, inner, nodes, counts, value, gradient, d_inner)
-            for j in range(indptr[u], indptr[u + 1]):
+            for j in range(indptr[u], indptr[u + _ONE]):
                 d_first[j] += gradient[0, indices[j]]
-        for k in range(s_indptr[u], s_indptr[u + 1]):
+        for k in range(s_indptr[u], s_indptr[u + _ONE]):
             row[s_indices[k]] = 0
 
 
@@ -314,7 +328,7 @@ def _retreat(level, indptr, indices, inner, nodes, counts, value, gradient, d_in
         a = listed[i]
         x = here[a]
         s = x * 0
-        for j in range(indptr[a], indptr[a + 1]):
+        for j in range(indptr[a], indptr[np.uint64(a) + _ONE]):
             g = ahead[indices[j]]
             s += inner[j] * g
             d_inner[j] += x * g

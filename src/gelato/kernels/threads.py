@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import numpy as np
@@ -80,7 +80,10 @@ def run_ranges(cuts: Sequence[int] | NDArray[np.integer[Any]], task: Callable[[i
     if len(ranges) > 1 and _pool is None:
         _pool = ThreadPoolExecutor(default_threads(), thread_name_prefix="gelato")
     others = [_pool.submit(task, *part) for part in ranges[1:]] if _pool is not None else []
-    for part in ranges[:1]:
-        task(*part)
+    try:
+        for part in ranges[:1]:
+            task(*part)
+    finally:  # none may go on writing when the caller has gone
+        wait(others)
     for other in others:
         other.result()

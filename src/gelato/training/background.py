@@ -34,7 +34,7 @@ class Background:
         self, n: int, taken: Pairs, *, directed: bool, labels: NDArray[np.int64] | None, device: torch.device
     ) -> None:
         labels = np.zeros(n, np.int64) if labels is None else labels
-        u, v = taken[labels[taken[:, 0]] == labels[taken[:, 1]]].T.astype(np.int32)
+        u, v = taken[labels[taken[:, 0]] == labels[taken[:, 1]]].T
         self._u, self._v = (torch.as_tensor(np.ascontiguousarray(end), device=device) for end in (u, v))
         self._labels, self._parts = torch.as_tensor(labels, device=device), int(labels.max()) + 1
         self._directed = directed
@@ -50,7 +50,7 @@ class Background:
         members = torch.bincount(cell, minlength=BINS * self._parts).view(BINS, self._parts).double()
         pairs = members @ members.T  # ordered, and of each node with itself
         pairs.diagonal().sub_(members.sum(dim=1))
-        used = torch.bincount(bins[self._u.long()] * BINS + bins[self._v.long()], minlength=BINS * BINS)
+        used = torch.bincount(bins[self._u] * BINS + bins[self._v], minlength=BINS * BINS)
         used = used.view(BINS, BINS).double()
         if self._directed:
             free = pairs - used

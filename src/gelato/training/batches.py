@@ -87,16 +87,17 @@ class Batches:
         random = np.random.default_rng(seed)
         generator = torch.Generator(device).manual_seed(int(random.integers(2**63)))
         links = torch.as_tensor(random.permutation(self.positive), device=device)
-        order = None
+        shares: tuple[Tensor, ...] | None = None
         if self._negative is not None:
-            order = self._negative[torch.randperm(len(self._negative), generator=generator, device=device)]
+            order = torch.randperm(len(self._negative), generator=generator, device=device)
+            shares = self._negative.index_select(0, order).tensor_split(self.batches)
         for i in range(self.batches):
             masked = links[i :: self.batches]
-            if order is not None:
-                negative = self.walks.listed(order[i :: self.batches])
+            if shares is not None:
+                negative = self.walks.listed(shares[i])
             else:
                 negative = self._sample((self.ratio or 1) * len(masked), random)
-            positive = Listed(self._u[masked], self._v[masked], self._place[masked])
+            positive = Listed(*(part.index_select(0, masked) for part in (self._u, self._v, self._place)))
             listed = Listed(*(torch.cat(both) for both in zip(positive, negative, strict=True)))
             yield Batch(masked, listed, len(masked))
 

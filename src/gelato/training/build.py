@@ -45,6 +45,7 @@ def enhancer_of(graph: Graph, settings: Settings, device: torch.device) -> tuple
             hidden=settings.hidden,
             dropout=settings.dropout,
             learn_mixing=settings.learn_mixing,
+            threads=settings.threads,
             device=device,
         )
     return enhancer, links

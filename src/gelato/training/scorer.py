@@ -75,6 +75,7 @@ class WalkScorer:
         )
         self.walks = walks_of(self.topology.pattern, settings.steps, device, dtype=dtype, threads=settings.threads)
         self.replayable = self.walks.replayable
+        self._degree: Tensor | None = None  # of the last validation, with which the next epoch begins
         labels = None
         if settings.regime == "partitioned":
             labels = partition(split.train, settings.parts, settings.random_state)
@@ -91,7 +92,8 @@ class WalkScorer:
         """The batches of one epoch; the background is put into bins by the degrees it begins with."""
         if self.batches.background is not None:
             with torch.no_grad():
-                self.batches.background.update(self.topology.matrices(self._weights()).degree)
+                degree = self.topology.matrices(self._weights()).degree if self._degree is None else self._degree
+                self.batches.background.update(degree)
         return self.batches.epoch(seed)
 
     def scores(self, batch: Batch, random: torch.Generator) -> Scored:
@@ -114,6 +116,7 @@ class WalkScorer:
         """
         k = len(self.split.valid)
         matrices = self.topology.matrices(self._weights())
+        self._degree = matrices.degree
         vol = matrices.degree.sum()
         score, place = self.walks.best(matrices, 1 / vol, 1 / vol**2, self._known, 2 * k + SLACK)
         if len(score) < k or score[k - 1] <= 0 or (len(score) == 2 * k + SLACK and score[-1] == score[k - 1]):

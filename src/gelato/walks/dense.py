@@ -134,7 +134,7 @@ class _Walk(torch.autograd.Function):
         del context.kept
         g, square = gradients
         G = torch.zeros_like(M)
-        G.view(-1)[listed.place] = g.to(M.dtype)
+        G.view(-1).index_add_(0, listed.place, g.to(M.dtype))
         d = degree.to(M.dtype)
         d_degree = -b * (G @ d + d @ G).to(degree.dtype)
         half = (a / 2).to(M.dtype)  # each pair stands for both its orders

@@ -63,7 +63,7 @@ class LaidOutWalks:
 
     def listed(self, place: Tensor) -> Listed:
         """The pairs at some places."""
-        return Listed(self.rows[place].long(), self.columns[place].long(), place)
+        return Listed(self.rows.index_select(0, place).long(), self.columns.index_select(0, place).long(), place)
 
     def best(self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int) -> tuple[Tensor, Tensor]:
         """Scores ``a M_uv - b d_u d_v`` of the ``k`` best reached pairs but the ``excluded``, and their places."""

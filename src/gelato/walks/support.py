@@ -34,6 +34,7 @@ class SupportWalks:
         rows = self.support.rows
         self.rows, self.columns = rows.astype(np.int32), self.support.indices
         self.diagonal = np.flatnonzero(rows == self.columns)
+        self._ends = torch.from_numpy(self.rows), torch.from_numpy(self.columns)
 
     def __call__(self, matrices: Matrices, a: Tensor, b: Tensor, listed: Listed) -> tuple[Tensor, Tensor]:
         """``(p,)`` ``a M_uv - b d_u d_v`` of listed pairs, and the sum of ``M^2`` over all ``n^2`` entries."""
@@ -57,8 +58,8 @@ class SupportWalks:
 
     def listed(self, place: Tensor) -> Listed:
         """The pairs at some places."""
-        where = place.cpu().numpy()
-        u, v = (torch.as_tensor(part[where].astype(np.int64), device=self.device) for part in (self.rows, self.columns))
+        here = place.cpu()
+        u, v = (part.index_select(0, here).to(self.device, torch.int64) for part in self._ends)
         return Listed(u, v, place)
 
     def best(self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -88,11 +89,11 @@ class _Walk(torch.autograd.Function):
         both = d[u] * d[v]
         context.save_for_backward(first, inner, degree, a, b)
         context.kept = M, u, v, place, reached, both, walks
-        square = np.square(M).sum(dtype=np.float64)  # not a dot product: BLAS would start threads for it
+        square = np.square(M, dtype=np.float64).sum()  # not a dot product: BLAS would start threads for it
         if walks.pattern.symmetric:
-            square = 2 * square - np.square(M[walks.diagonal]).sum(dtype=np.float64)
+            square = 2 * square - np.square(M[walks.diagonal], dtype=np.float64).sum()
         score = torch.from_numpy(a.item() * reached - b.item() * both)
-        return score.to(degree), torch.tensor(float(square)).to(degree)
+        return score.to(degree), torch.tensor(float(square), dtype=torch.float64).to(degree)
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Any, ...]:
@@ -103,7 +104,8 @@ class _Walk(torch.autograd.Function):
         if walks.pattern.symmetric:
             G[walks.diagonal] /= 2
         on = place >= 0
-        G[place[on]] += a.item() * g[on]
+        listed = torch.from_numpy(place[on]), torch.from_numpy((a.item() * g[on]).astype(G.dtype))
+        torch.from_numpy(G).index_add_(0, *listed)  # a pair may be listed twice
         d_first, d_inner = power_gradient(
             walks.pattern, *_numpy(first, inner, walks.dtype), walks.support, G, walks.threads
         )
@@ -113,8 +115,8 @@ class _Walk(torch.autograd.Function):
             torch.from_numpy(d_first).to(first),
             torch.from_numpy(d_inner).to(inner),
             torch.from_numpy(-b.item() * d_degree).to(degree),
-            torch.tensor(float((g * reached).sum())).to(a),
-            torch.tensor(float(-(g * both).sum())).to(b),
+            torch.tensor(float((g * reached).sum()), dtype=torch.float64).to(a),
+            torch.tensor(float(-(g * both).sum()), dtype=torch.float64).to(b),
             None,
             None,
         )

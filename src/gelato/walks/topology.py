@@ -89,7 +89,8 @@ class Topology:
         """``A`` and ``D^-1 A`` from the ``(M,)`` weights of the pairs, as double precision."""
         weights = weights.double()
         with torch.no_grad():
-            mean = weights.sum().clamp(min=1e-300) / max(len(weights), 1)
+            mean = weights.sum() / max(len(weights), 1)
+            mean = mean + (mean == 0)  # all masked: any unit will do
             loop = torch.exp2(-torch.floor(torch.log2(mean)))  # a power of two: units change no digit
         values = torch.cat([weights * loop, (0 * loop if self._loops_for_bare else loop)[None]])
         first = self._links.take(values)

@@ -1,0 +1,160 @@
+"""The commands that train: fit, tune, and evaluate with a trained model; in processes of their own."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from gelato.datasets import block_model
+from gelato.heuristics import autocovariance
+from gelato.io import write_graph
+from gelato.model import Gelato
+from gelato.ranking.metrics import metric
+from gelato.ranking.rank import rank
+from gelato.regimes import unbiased
+from gelato.splits import split
+
+SMALL = ["--option", "hidden=16", "--option", "epochs=4", "--quiet"]
+FIXED = ["--option", "eta=0.5", "--option", "alpha=0.5", "--option", "beta=0.5", "--option", "self_loops=all"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("work")
+    graph = block_model([50, 50, 50], 0.15, 0.01, attributes=60, words=8, seed=4)
+    write_graph(graph, made / "graph.npz")
+    write_graph(block_model([50, 50], 0.15, 0.01, seed=4), made / "bare.npz")
+    return made
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return block_model([50, 50, 50], 0.15, 0.01, attributes=60, words=8, seed=4)
+
+
+@pytest.fixture(scope="module")
+def command(folder, tmp_path_factory):
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GELATO_")}
+    environment = kept | {"GELATO_CACHE": str(tmp_path_factory.mktemp("cache"))}
+
+    def run(*args):
+        done = subprocess.run(
+            [sys.executable, "-m", "gelato", *args], env=environment, cwd=folder, capture_output=True, text=True
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def fitted(command):
+    code, output, errors = command("fit", "graph.npz", *FIXED, *SMALL, "--out", "run", "--json")
+    assert (code, errors) == (0, "")
+    return json.loads(output)
+
+
+def test_fit_tells_what_it_did_and_writes_a_model(fitted, folder, graph):
+    assert fitted["epochs"] == 4 and fitted["settings"]["eta"] == 0.5 and fitted["skipped_steps"] == 0
+    assert Gelato.load(folder / "run", split(graph).train).precision_ == fitted["validation_precision"]
+
+
+def test_a_trained_model_is_evaluated_beside_heuristics(command, fitted, graph, folder):
+    args = ("evaluate", "graph.npz", "--method", "ac,gelato", "--model", "run", "--json", "--quiet")
+    code, output, errors = command(*args)
+    assert (code, errors) == (0, "")
+    plain, trained = json.loads(output)
+    assert (plain["method"], trained["method"]) == ("ac", "gelato")
+    model = Gelato.load(folder / "run", split(graph).train)
+    assert trained["metrics"]["ap"] == metric("ap", rank(model.scores(), unbiased(split(graph))))
+    assert trained["options"] == {"weights": model.digest()}
+
+
+def test_gelato_is_trained_on_the_spot_without_a_model(command, fitted):
+    args = ("evaluate", "graph.npz", "--method", "gelato", "--json", *FIXED, *SMALL)
+    code, output, errors = command(*args)
+    assert (code, errors) == (0, "")
+    again = command("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--json", "--quiet")
+    assert json.loads(output)["metrics"] == json.loads(again[1])["metrics"]
+
+
+def test_settings_come_from_a_file_and_options_go_before_them(command, folder):
+    (folder / "mine.toml").write_text(
+        '[model]\neta = 0.25\nalpha = 0.5\nbeta = 0.5\nself_loops = "isolated"\nhidden = 16\nepochs = 9\n'
+    )
+    args = ("fit", "graph.npz", "--config", "mine.toml", "--option", "epochs=1", "--seed", "3", "--out", "mine")
+    code, output, errors = command(*args, "--json", "--quiet")
+    assert (code, errors) == (0, "")
+    settings = json.loads(output)["settings"]
+    assert (settings["eta"], settings["epochs"], settings["random_state"]) == (0.25, 1, 3)
+
+
+def test_a_whole_graph_can_be_fitted(command, folder, graph):
+    args = ("fit", "graph.npz", "--whole", *FIXED, *SMALL, "--out", "whole")
+    assert command(*args)[0] == 0
+    assert len(Gelato.load(folder / "whole", graph).links_.links) == graph.m
+
+
+def test_fit_prints_a_table_for_people(command):
+    code, output, _ = command("fit", "graph.npz", *FIXED, *SMALL, "--out", "table")
+    assert code == 0
+    assert "validation precision@100%" in output and "written to" in output
+
+
+def test_tune_is_never_worse_on_validation_than_autocovariance_and_goes_on(command, folder, graph):
+    args = ("tune", "graph.npz", "--option", "hidden=16", "--option", "epochs=1", "--out", "tuned", "--json", "--quiet")
+    code, output, errors = command(*args)
+    assert (code, errors) == (0, "")
+    told = json.loads(output)
+    parts = split(graph)
+    plain = metric("precision@100%", rank(autocovariance(parts.train), unbiased(parts, "valid")))
+    assert told["best"]["precision"] >= plain
+    assert told["best"]["precision"] == max(trial["precision"] for trial in told["trials"])
+    tried = {name: {trial["values"][name] for trial in told["trials"]} for name in told["best"]["values"]}
+    assert tried["eta"] >= {0.0, 0.25, 0.5, 0.75, 1.0} and tried["steps"] == {2, 3, 4, 5}
+    best = tomllib.loads((folder / "tuned" / "best.toml").read_text())["model"]
+    assert {name: best[name] for name in told["best"]["values"]} == told["best"]["values"]
+
+    lines = (folder / "tuned" / "trials.jsonl").read_text().splitlines()
+    (folder / "tuned" / "trials.jsonl").write_text("\n".join(lines[:5]) + "\n" + lines[5][:10])  # killed while writing
+    again = json.loads(command(*args)[1])
+    assert [trial["values"] for trial in again["trials"]] == [trial["values"] for trial in told["trials"]]
+    assert again["trials"][:3] == told["trials"][:3]  # not made again: even the seconds are the same
+    assert command("fit", "graph.npz", "--config", "tuned/best.toml", "--quiet", "--out", "best")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("fit", "graph.npz", "--out", "x", "--option", "etta=1"), "unknown setting 'etta'; known: eta, alpha"),
+        (("fit", "graph.npz", "--out", "x", "--option", "eta=-1"), "gelato: eta must be a number of at least 0"),
+        (("fit", "graph.npz", "--out", "x", "--config", "no.toml"), "gelato: no.toml: cannot be read"),
+        (("fit", "graph.npz", "--out", "x", "--device", "cuda:77"), "gelato: device 'cuda:77' is not there"),
+        (("fit", "graph.npz", *FIXED, "--out", "graph.npz"), "gelato: graph.npz: cannot be made a folder"),
+        (("fit", "graph.npz"), "Missing option '--out'"),
+        (("tune", "bare.npz", "--out", "x"), "gelato: tuning needs node attributes"),
+        (("evaluate", "graph.npz", "--method", "ac", "--model", "run"), "are for --method gelato"),
+        (
+            ("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--split", "5"),
+            "was made for another",
+        ),
+        (("evaluate", "graph.npz", "--method", "gelato", "--model", "nowhere"), "there is no such file"),
+        (("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--config", "y"), "do not go with --model"),
+        (("estimate", "graph.npz", "--method", "gelato"), "unknown method 'gelato'"),
+    ],
+)
+def test_a_mistake_is_told_in_a_line_and_ends_with_two(command, fitted, args, message):
+    code, output, errors = command(*args)
+    assert (code, output) == (2, "")
+    assert message in errors and "Traceback" not in errors
+    assert errors.startswith("Usage") or len(errors.splitlines()) == 1
+
+
+def test_training_without_torch_tells_how_to_install_it(folder):
+    code = "import sys; sys.modules['torch'] = None; from gelato.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "fit", "graph.npz", "--out", "x"], cwd=folder, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (2, "gelato: training needs torch: pip install 'gelato[train]'\n")
