@@ -5,7 +5,7 @@ SOURCES = pyproject.toml constraints.txt README.md $(shell find src -type f -not
 
 .PHONY: demo test check benchmarks clean
 
-demo: .venv/installed
+demo: .venv/installed-train
 	@echo '--- gelato demo'
 	.venv/bin/gelato demo
 
@@ -26,11 +26,6 @@ benchmarks: .venv/installed-benchmarks
 	$(PYTHON) -m venv .venv
 
 # The package itself is installed (not linked), so that tests see what users get.
-.venv/installed: .venv/bin/python $(SOURCES)
-	@echo '--- installing gelato into .venv'
-	$(PIP) install -q -c constraints.txt .
-	@touch $@
-
 .venv/installed-%: .venv/bin/python $(SOURCES)
 	@echo '--- installing gelato[$*] into .venv (the first time takes a minute or two)'
 	$(PIP) install -q -c constraints.txt '.[$*]'

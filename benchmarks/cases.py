@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import sys
 
 import numpy as np
@@ -145,6 +146,8 @@ def dense_epoch(dataset: str, batches: str) -> dict:
     from gelato.enhance.links import enhanced_links
     from naive import NaiveGelato
 
+    most = 9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))  # let it fail, rather than the machine
     parts = _parts(dataset)
     settings = Settings(**read_settings(f"paper/{dataset}"))
     links = enhanced_links(parts.train, settings.eta, settings.similarity)
@@ -176,7 +179,17 @@ def estimated(dataset: str, method: str) -> dict:
     }
 
 
-CASES = (scipy_product, gelato_ranks, dense_ranks, networkit_rows, networkx_rows, block_models, estimated, gelato_epoch, dense_epoch)
+CASES = (
+    scipy_product,
+    gelato_ranks,
+    dense_ranks,
+    networkit_rows,
+    networkx_rows,
+    block_models,
+    estimated,
+    gelato_epoch,
+    dense_epoch,
+)
 
 if __name__ == "__main__":
     case = {each.__name__: each for each in CASES}[sys.argv[1]]

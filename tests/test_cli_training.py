@@ -84,11 +84,11 @@ def test_settings_come_from_a_file_and_options_go_before_them(command, folder):
     (folder / "mine.toml").write_text(
         '[model]\neta = 0.25\nalpha = 0.5\nbeta = 0.5\nself_loops = "isolated"\nhidden = 16\nepochs = 9\n'
     )
-    args = ("fit", "graph.npz", "--config", "mine.toml", "--option", "epochs=1", "--seed", "3", "--out", "mine")
-    code, output, errors = command(*args, "--json", "--quiet")
+    args = ("fit", "graph.npz", "--config", "mine.toml", "--option", "epochs=1", "--out", "mine", "--json", "--quiet")
+    code, output, errors = command(*args, "--seed", "3", "--option", "threads=1")
     assert (code, errors) == (0, "")
     settings = json.loads(output)["settings"]
-    assert (settings["eta"], settings["epochs"], settings["random_state"]) == (0.25, 1, 3)
+    assert (settings["eta"], settings["epochs"], settings["random_state"], settings["threads"]) == (0.25, 1, 3, 1)
 
 
 def test_a_whole_graph_can_be_fitted(command, folder, graph):
@@ -142,6 +142,7 @@ def test_tune_is_never_worse_on_validation_than_autocovariance_and_goes_on(comma
         ),
         (("evaluate", "graph.npz", "--method", "gelato", "--model", "nowhere"), "there is no such file"),
         (("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--config", "y"), "do not go with --model"),
+        (("evaluate", "graph.npz", "--method", "ac,gelato", "--steps", "2"), "options are of one method"),
         (("estimate", "graph.npz", "--method", "gelato"), "unknown method 'gelato'"),
     ],
 )

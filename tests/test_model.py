@@ -112,6 +112,17 @@ def test_the_pair_mlp_alone_ranks_every_pair(parts):
     assert precision(scores, parts) == pytest.approx(found.precision_)
 
 
+def test_a_model_of_the_pair_mlp_alone_is_loaded_with_its_graph(parts, tmp_path):
+    found = Gelato(**FIXED, epochs=1, heuristic="none", regime="biased").fit(parts)
+    found.save(tmp_path / "saved")
+    again = Gelato.load(tmp_path / "saved", parts.train)
+    np.testing.assert_array_equal(again.scores().pairs(parts.test), found.scores().pairs(parts.test))
+    with pytest.raises(InputError, match="the model ranks by attributes; give its graph"):
+        Gelato.load(tmp_path / "saved")
+    with pytest.raises(InputError, match="ranks by the MLP, which needs attributes, alpha < 1 and beta > 0"):
+        Gelato(**{**FIXED, "beta": 0.0}, heuristic="none", regime="biased").fit(parts)
+
+
 def test_a_directed_graph_is_trained_on_ordered_pairs():
     random = np.random.default_rng(0)
     pairs = random.integers(40, size=(200, 2))
@@ -153,7 +164,7 @@ def test_the_automatic_choice_is_never_worse_on_validation_than_plain_autocovari
     assert precision(found.scores(), parts) >= precision(autocovariance(parts.train), parts)
 
 
-def test_the_automatic_choice_falls_back_where_attributes_mislead():
+def test_the_automatic_choice_falls_back_where_attributes_mislead(monkeypatch):
     """Attributes say nothing about the blocks: plain autocovariance wins, and is what the model then is."""
     clean = block_model([10] * 12, 0.85, 0.002, seed=2)
     graph = Graph.from_edges(clean.edges, clean.n, attributes=np.eye(7)[np.arange(clean.n) % 7])
@@ -161,6 +172,11 @@ def test_the_automatic_choice_falls_back_where_attributes_mislead():
     found = Gelato(eta=1.0, alpha=0.0, beta=0.0, hidden=16).fit(parts)
     assert found.fallback_ and found.chosen_["alpha"] == 1.0
     np.testing.assert_allclose(found.scores().pairs(parts.test), autocovariance(parts.train).pairs(parts.test))
+    assert found.precision_ == precision(autocovariance(parts.train), parts)
+    monkeypatch.setattr("gelato.model.plain_precision", lambda parts, steps: 2.0)  # let it fall back for sure
+    mixed = Gelato(hidden=16, epochs=1, learn_mixing=True).fit(parts)
+    assert mixed.fallback_ and mixed.chosen_["alpha"] == 1.0
+    np.testing.assert_allclose(mixed.scores().pairs(parts.test), found.scores().pairs(parts.test))
     kept = Gelato(eta=1.0, alpha=0.0, beta=0.0, self_loops="all", hidden=16).fit(parts)
     assert not kept.fallback_  # nothing was left to choose: what was asked for is what one gets
 
@@ -232,5 +248,44 @@ def test_bad_settings_are_refused_before_training(parts, changes, message):
 
 
 def test_a_split_without_validation_links_is_refused(graph):
-    with pytest.raises(InputError, match="hides no validation links"):
-        Gelato(**FIXED).fit(split(graph, 0, (0.0, 0.1)))
+    for settings in (FIXED, {}):
+        with pytest.raises(InputError, match="hides no validation links"):
+            Gelato(**settings).fit(split(graph, 0, (0.0, 0.1)))
+
+
+def test_what_is_no_graph_or_too_small_is_refused(graph):
+    with pytest.raises(InputError, match="fit takes a Graph or a Split, got str"):
+        Gelato().fit("cora")
+    with pytest.raises(InputError, match="a graph of 3 links is too small to hide a twentieth"):
+        Gelato().fit(Graph.from_edges([(0, 1), (1, 2), (2, 3)]))
+    path = Graph.from_edges([(0, 1), (1, 2), (2, 3)], attributes=np.eye(4))
+    with pytest.raises(InputError, match="training needs at least two links, the training graph has 1"):
+        Gelato(**{**FIXED, "eta": 0.0}).fit(split(path, 0, (0.34, 0.34)))
+    with pytest.raises(InputError, match="device 'meta' is not supported"):
+        Gelato(**FIXED, device="meta").fit(graph)
+
+
+def test_every_pair_linked_but_the_hidden_ones_can_be_trained_on():
+    pairs = [(u, v) for u in range(10) for v in range(u)]
+    parts = split(Graph.from_edges(pairs, attributes=np.eye(10)), 0, (0.05, 0.05))
+    for loss in LOSSES:
+        found = Gelato(**FIXED, epochs=1, loss=loss).fit(parts)
+        assert found.skipped_ == 0
+
+
+def test_settings_of_numpy_can_be_saved(parts, tmp_path):
+    found = Gelato(**{**FIXED, "eta": np.float32(0.25)}, epochs=np.int64(1)).fit(parts, run=tmp_path / "run")
+    assert Gelato.load(tmp_path / "run").eta == found.eta == 0.25
+
+
+def test_a_saved_model_takes_the_place_of_another(parts, tmp_path):
+    for steps in (3, 2):
+        Gelato(**FIXED, epochs=1, steps=steps).fit(parts).save(tmp_path)
+        assert json.loads((tmp_path / "config.json").read_text())["settings"]["steps"] == steps
+    assert Gelato.load(tmp_path).steps == 2
+
+
+def test_models_that_score_differently_have_different_digests(parts):
+    plain = {"eta": 0.0, "alpha": 1.0, "beta": 0.0}
+    models = [Gelato(**plain, self_loops=loops, steps=t).fit(parts) for loops in ("all", "isolated") for t in (2, 3)]
+    assert len({model.digest() for model in models}) == 4

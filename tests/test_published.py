@@ -4,10 +4,14 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from gelato.datasets import load
+from gelato.model import Gelato
 from gelato.ranking.evaluate import evaluate
+from gelato.settings import read_settings
 from gelato.splits import split
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
@@ -52,3 +56,38 @@ def test_a_dense_graph_is_ranked_exactly_inside_parts():
     result = evaluate(parts, "cn", regime="partitioned", parts=20)
     assert result.ranks.negatives < 0.1 * parts.graph.n**2 / 2
     assert 0 < result.metric("ap") < 1
+
+
+def trained(dataset, **changes):
+    """AP and hits@1000 in percent of a training with the paper's settings, and how many links it enhanced."""
+    parts = split(load(dataset))
+    model = Gelato(**{**read_settings(f"paper/{dataset}"), **changes}).fit(parts)
+    result = evaluate(parts, "gelato", scores=model.scores())
+    return 100 * result.metric("ap"), 100 * result.metric("hits@1000"), len(model.links_.pairs)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "epochs", "links", "ap", "hits"),
+    [("cora", 10, 6379, 3.75, 16.0), ("citeseer", 2, 5984, 4.35, 19.3)],
+)
+def test_a_few_epochs_come_near_the_published_figures(dataset, epochs, links, ap, hits):
+    found = trained(dataset, epochs=epochs)
+    assert found[0] > ap and found[1] > hits and found[2] == links
+
+
+@pytest.mark.study
+@pytest.mark.parametrize(
+    ("dataset", "ap", "hits"),
+    [
+        ("cora", 3.85, 16.3),
+        ("citeseer", 4.48, 19.5),
+        ("pubmed", 2.77, 4.05),
+        ("photo", 25.2, 0),
+        ("computers", 18.3, 0),
+    ],
+)
+def test_the_mean_of_five_seeds_is_the_published_figure(dataset, ap, hits):
+    if dataset in ("photo", "computers") and not torch.cuda.is_available():
+        pytest.skip("takes hours without a GPU")
+    found = np.mean([trained(dataset, random_state=seed)[:2] for seed in range(5)], axis=0)
+    assert found[0] >= ap and found[1] >= hits

@@ -86,7 +86,7 @@ def test_what_keeps_the_rules_passes(name):
     for value in GOOD[name]:
         settings = Settings(**{name: value})
         assert settings.check() is None
-        assert settings.as_dict()[name] is value
+        assert settings.as_dict()[name] == value
 
 
 def test_a_list_of_similarities_is_refused():

@@ -23,7 +23,7 @@ from gelato.scores import Scores
 from gelato.settings import Settings
 from gelato.splits import Split, split
 from gelato.training.build import device_of, enhancer_of, scorer_of
-from gelato.training.choice import PLAIN, choose, plain_is_better
+from gelato.training.choice import PLAIN, choose, plain_precision
 from gelato.training.pair_scorer import pair_scores
 from gelato.training.run import CONFIG, FORMAT, Run, load_tensors, save_tensors, write_json
 from gelato.training.scorer import enhanced_graph
@@ -36,7 +36,7 @@ HIDDEN_SHARE = 0.05
 LINKS = ("pairs", "observed", "similar", "added")
 """Fields of the enhanced links that are saved."""
 
-LEARNED = ("chosen_", "best_epoch_", "precision_", "skipped_", "fallback_", "graph_hash_")
+LEARNED = ("chosen_", "best_epoch_", "precision_", "skipped_", "fallback_", "graph_hash_", "selected_on_")
 """What a model learned besides its weights."""
 
 Report = Callable[[Epoch], None]
@@ -59,6 +59,7 @@ class Gelato(Settings):
         best_epoch_, precision_: the epoch that was kept, and its validation precision@100%.
         skipped_: steps left out since their gradient was not finite.
         fallback_: whether plain autocovariance was better on validation, and is what this model is.
+        selected_on_: a hash of the validation links.
 
     Example:
         >>> from gelato import Gelato, evaluate, load, split
@@ -87,8 +88,14 @@ class Gelato(Settings):
         """
         begin = time.perf_counter()
         self.check()
+        if not isinstance(data, Graph | Split):
+            raise InputError(
+                f"fit takes a Graph or a Split, got {type(data).__name__}; gelato.load gives a Graph by name"
+            )
         parts = data if isinstance(data, Split) else _hidden(data, self.random_state)
-        folder = None if run is None else Run(run, self._config(parts.train))
+        if len(parts.valid) == 0:
+            raise InputError("the split hides no validation links; a model is selected on them: hide a share")
+        folder = None if run is None else Run(run, {**self.config(parts.train), "valid": _digest(parts.valid)})
         device = device_of(self.device)
         self.chosen_ = choose(parts, self.settings(), device)
         made = replace(self.settings(), **self.chosen_)
@@ -112,21 +119,21 @@ class Gelato(Settings):
             enhancer.load_state_dict(state.best)
         self.history_, self.best_epoch_, self.skipped_ = state.history, state.best_epoch, state.skipped
         self.precision_ = state.precision if state.history else scorer.validate()
-        self.fallback_ = None in (self.eta, self.alpha, self.beta, self.self_loops) and plain_is_better(
-            parts, self.steps, self.precision_
-        )
+        plain = plain_precision(parts, self.steps)
+        self.fallback_ = None in (self.eta, self.alpha, self.beta, self.self_loops) and plain > self.precision_
         graph = parts.train if isinstance(data, Split) else data
         if self.fallback_:
-            self.chosen_ = dict(PLAIN)
-            made = replace(made, **PLAIN)
+            self.chosen_, self.precision_ = dict(PLAIN), plain
+            made = replace(made, **PLAIN, learn_mixing=False)
         if self.fallback_ or graph is not parts.train:
             learned = enhancer.state_dict()
             enhancer, links = enhancer_of(graph, made, device)
             if not self.fallback_:
                 enhancer.load_state_dict(learned)
         self._adopt(enhancer, links, graph)
+        self.selected_on_ = _digest(parts.valid)
         if folder is not None:
-            self.save(folder.folder)
+            self._write(folder.folder)
             done = time.perf_counter()
             folder.finish({"prepare": prepared - begin, "train": done - prepared, "all": done - begin})
         return self
@@ -159,7 +166,14 @@ class Gelato(Settings):
         """Write the model to a folder: ``config.json`` and ``model.safetensors``."""
         self._check_fitted()
         folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be made a folder: {error.strerror or error}") from None
+        self._write(folder)
+        write_json(folder / CONFIG, {"format": FORMAT, **self.config(self._graph)})
+
+    def _write(self, folder: Path) -> None:
         links = {name: torch.as_tensor(getattr(self.links_, name)) for name in LINKS}
         tensors = {f"net.{name}": value for name, value in self.state_.items()}
         about = {name: getattr(self, name) for name in LEARNED} | {"n": self.links_.n, "directed": self.links_.directed}
@@ -171,14 +185,13 @@ class Gelato(Settings):
             | {"weights": torch.as_tensor(self.weights_)},
             {"format": FORMAT, "learned": json.dumps(about), "settings": json.dumps(self.as_dict())},
         )
-        if not (folder / CONFIG).exists():
-            write_json(folder / CONFIG, {"format": FORMAT, **self._config(self._graph)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Self:
         """Read a model that ``save`` or a finished run wrote; ``graph``, if given, must be the one it is for.
 
-        Without the graph a model has scores and the enhanced graph, without names and attributes.
+        Without the graph a model has scores and the enhanced graph, without names and attributes; a model that ranks
+        by the MLP alone needs it.
         """
         folder = Path(path)
         if not (folder / MODEL).exists() and (folder / CONFIG).exists():
@@ -208,7 +221,19 @@ class Gelato(Settings):
                 f"{folder}: the model was made for another graph or another split of it; train one for this graph"
             )
         model._graph = graph
+        if model.heuristic == "none" and not model.fallback_:
+            if graph.f == 0:
+                raise InputError(f"{folder}: the model ranks by attributes; give its graph: Gelato.load(path, graph)")
+            made = replace(model.settings(), **model.chosen_)
+            model._enhancer, _ = enhancer_of(graph, made, torch.device("cpu"))
+            model._enhancer.load_state_dict(model.state_)
         return model
+
+    def check_split(self, parts: Split) -> None:
+        """Refuse to be tested on a split with other validation links: its test links may have selected this model."""
+        self._check_fitted()
+        if _digest(parts.valid) != self.selected_on_:
+            raise InputError("the model was selected on other validation links than this split hides; train one for it")
 
     def settings(self) -> Settings:
         """The settings alone."""
@@ -217,32 +242,35 @@ class Gelato(Settings):
     def digest(self) -> str:
         """A short hash of the enhanced links and their weights, to tell models apart."""
         self._check_fitted()
-        digest = hashlib.sha256(self.links_.pairs.tobytes())
-        digest.update(self.weights_.tobytes())
-        return digest.hexdigest()[:8]
+        told = repr((self.steps, self.chosen_["self_loops"], self.heuristic, self.fallback_))
+        network = [value.numpy() for value in self.state_.values()] if self.heuristic == "none" else []
+        return _digest(np.frombuffer(told.encode(), np.uint8), self.links_.pairs, self.weights_, *network)[:12]
 
-    def _config(self, graph: Graph) -> dict[str, Any]:
-        """What a run is known by: settings that shape the result, and the graph."""
+    def config(self, graph: Graph) -> dict[str, Any]:
+        """What a training is known by: settings that shape the result, and the graph with its attributes."""
         settings = {name: value for name, value in self.as_dict().items() if name != "threads"}
-        return {"settings": settings, "graph": graph.fingerprint, "attributes": _digest(graph)}
+        attributes = None
+        if graph.attributes is not None:
+            X = csr_array(graph.attributes)
+            attributes = _digest(np.array(X.shape), X.indptr, X.indices, X.data)
+        return {"settings": settings, "graph": graph.fingerprint, "attributes": attributes}
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "weights_"):
             raise InputError("the model is not trained; call fit first")
 
 
-def _digest(graph: Graph) -> str | None:
-    """SHA-256 of the attributes."""
-    if graph.attributes is None:
-        return None
-    X = csr_array(graph.attributes)
-    digest = hashlib.sha256(f"{X.shape}".encode())
-    for array in (X.indptr, X.indices, X.data):
+def _digest(*arrays: NDArray[Any]) -> str:
+    """SHA-256 of some arrays."""
+    digest = hashlib.sha256()
+    for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 
 def _hidden(graph: Graph, seed: int) -> Split:
     """A graph with some links hidden for validation, and none for testing."""
-    parts = split(graph, seed, (0.0, HIDDEN_SHARE))
+    if graph.m * HIDDEN_SHARE < 1:
+        raise InputError(f"a graph of {graph.m} links is too small to hide a twentieth; give a split that hides more")
+    parts = split(graph, seed % 2**32, (0.0, HIDDEN_SHARE))
     return Split(graph, parts.train, parts.test, np.empty((0, 2), np.int64), f"validation {seed}")

@@ -9,6 +9,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gelato.errors import InputError
 
 CHOICES = {
@@ -85,7 +87,8 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         """All settings by name."""
-        return {field.name: getattr(self, field.name) for field in fields(Settings)}
+        values = {field.name: getattr(self, field.name) for field in fields(Settings)}
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
 
 LOSS_NAMES = (

@@ -62,7 +62,7 @@ def tune(
     base.check()
     if split.train.f == 0:
         raise InputError("tuning needs node attributes; give an attribute table (--attributes FILE)")
-    done = _Notes(folder, {"settings": base.as_dict(), "graph": split.train.fingerprint})
+    done = _Notes(folder, base.config(split.train) | {"valid": split.valid.tolist()})
 
     def tried(values: dict[str, Any]) -> Trial:
         trial = done.find(values) or done.add(_trial(split, base, values))
@@ -82,6 +82,8 @@ def tune(
         best = max(trials[1:], key=_quality)
     best = max(trials, key=_quality)
     settings = {**base.as_dict(), **best.values}
+    if best.values["alpha"] == 1:  # plain autocovariance has nothing to learn
+        settings |= {"learn_mixing": False, "heuristic": "autocovariance"}
     with written_aside(folder / "best.toml") as part:
         part.write_text(_toml(settings), encoding="utf-8")
     return trials, best

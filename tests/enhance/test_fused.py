@@ -113,7 +113,7 @@ def test_matrices_may_be_multiplied_as_dense_or_as_sparse_ones(kind, full, monke
     net(features).backward(above)
     other.by_torch(features).backward(above)
     assert_same(net, other)
-    dense = kind != "sparse" and full == 0
+    dense = full == 0
     assert isinstance(features.operands.nodes, operands.Dense if dense else operands.Sparse)
 
 

@@ -44,15 +44,16 @@ def evaluate(
     from gelato.ranking.evaluate import methods_of
 
     resume = None if no_resume else cache_folder() / "resume"
-    wanted = method.split(",")
+    wanted = [name.strip() for name in method.split(",")]
     ready: dict[str, Any] = {}
     if "gelato" in wanted:
         wanted.remove("gelato")
+        if options and wanted:
+            raise click.UsageError("options are of one method: evaluate gelato and others in two commands")
         ready["scores"], its_options = ready_model(
             name, split, options, model=model, config=config, device=device, threads=test["threads"], quiet=quiet
         )
         todo: list[tuple[str, dict[str, Any]]] = [("gelato", its_options)]
-        options = {}
     elif model or config or device:
         raise click.UsageError("--model, --config and --device are for --method gelato")
     else:
@@ -141,7 +142,7 @@ def methods() -> None:
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def demo(threads: int | None, quiet: bool) -> None:
-    """Evaluate every heuristic on the embedded graph, and show its ten best missing links."""
+    """Train Gelato, evaluate it and every heuristic on the embedded graph, and show its ten best missing links."""
     from gelato.demo import demonstrate
 
     with progress_bar("demo", quiet, unit="methods") as progress:

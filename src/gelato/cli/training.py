@@ -48,7 +48,7 @@ def fit(
     Settings that are not given are chosen on validation links. DIR gets the model, its settings, the metrics of every
     epoch and a checkpoint; a run that was stopped goes on when the same command is given again.
     """
-    model = new_model(config, {**options, "random_state": seed, "device": device, "threads": threads})
+    model = new_model(config, options, random_state=seed, device=device, threads=threads)
     with (
         logging(logs, Path(out), model.as_dict()) as callbacks,
         epoch_progress(f"{name}", model.epochs, quiet) as report,
@@ -104,7 +104,7 @@ def tune(
     from gelato.tables import trial_table
     from gelato.tuning import tune as search
 
-    base = new_model(config, {**options, "random_state": seed, "device": device, "threads": threads})
+    base = new_model(config, options, random_state=seed, device=device, threads=threads)
     say = None if quiet else lambda text: print(text, file=sys.stderr)
     try:
         trials, best = search(split, base, Path(out), report=say)
@@ -118,15 +118,16 @@ def tune(
         show(trial_table(name, trials, best))
 
 
-def new_model(config: str | None, given: dict[str, Any]) -> "Gelato":
-    """A model with the settings of a file and, before those, the ones given."""
+def new_model(config: str | None, options: dict[str, Any], **named: Any) -> "Gelato":
+    """A model with the settings of a file and, before those, the options and the named ones that are not ``None``."""
     from gelato.settings import Settings, read_settings
 
     known = Settings().as_dict()
-    for key in given:
+    for key in options:
         if key not in known:
             raise click.UsageError(f"unknown setting {key!r}; known: {', '.join(known)}")
-    settings = {**(read_settings(config) if config else {}), **{k: v for k, v in given.items() if v is not None}}
+    given = {name: value for name, value in named.items() if value is not None}
+    settings = {**(read_settings(config) if config else {}), **options, **given}
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -156,8 +157,9 @@ def ready_model(
         if given or config or device:
             raise click.UsageError("a model is what it is: --option, --config and --device do not go with --model")
         found = Gelato.load(model, split.train)
+        found.check_split(split)
     else:
-        found = new_model(config, {**given, "device": device, "threads": threads})
+        found = new_model(config, given, device=device, threads=threads)
         with epoch_progress(f"gelato on {name}", found.epochs, quiet) as report:
             found.fit(split, report=report)
     return found.scores(), {"weights": found.digest()}

@@ -41,53 +41,52 @@ class PairFeatures:
         threads: int | None = None,
     ) -> None:
         X = csr_array(attributes, dtype=np.float64) if issparse(attributes) else np.asarray(attributes, np.float64)
-        n, self.f = X.shape
-        self.directed = directed
-        self._dense_least: Tensor | None = None
-        self.rows, self._made_of = len(pairs), (X, pairs, threads)
-        self._nodes = constant_matrix(X, device)
-        ends = [_picked(pairs[:, i], n) for i in (0, 1)]
-        if directed:
-            self._ends = SparseMatrix(csr_array(hstack(ends)), device)
-            return
-        least = constant_matrix(-2 * _minimum(X, pairs), device)
-        self._dense_least = least if isinstance(least, Tensor) else None
-        both = csr_array(ends[0] + ends[1])
-        if self._dense_least is None:  # one product does both
-            both = csr_array(hstack([both, -2 * _minimum(X, pairs)]))
-        self._ends = SparseMatrix(both, device)
+        self.rows, self.f, self.directed = len(pairs), X.shape[1], directed
+        self._X, self._pairs, self._device, self._threads = X, pairs, device, threads
+
+    @cached_property
+    def _picks(self) -> csr_array:
+        """``(M, n)`` the two ends of each pair; ``(M, 2 n)``, one after the other, if directed."""
+        first, second = (_picked(self._pairs[:, i], self._X.shape[0]) for i in (0, 1))
+        return csr_array(hstack([first, second]) if self.directed else first + second)
+
+    @cached_property
+    def _least(self) -> Any:
+        """``(M, f)`` entrywise ``-2 min(x_u, x_v)``, sparse if the attributes are; ``None`` if directed."""
+        if self.directed:
+            return None
+        u, v = self._pairs.T
+        return -2 * (self._X[u].minimum(self._X[v]) if issparse(self._X) else np.minimum(self._X[u], self._X[v]))
+
+    @cached_property
+    def _constants(self) -> tuple[Any, SparseMatrix, Any]:
+        """The attributes, the ends of pairs joined with the least where that is sparse, and the least where not."""
+        nodes = constant_matrix(self._X, self._device)
+        if self.directed:
+            return nodes, SparseMatrix(self._picks, self._device), None
+        least = constant_matrix(self._least, self._device)
+        if isinstance(least, Tensor):
+            return nodes, SparseMatrix(self._picks, self._device), least
+        return nodes, SparseMatrix(csr_array(hstack([self._picks, self._least])), self._device), None
 
     @cached_property
     def operands(self) -> Operands:
         """The same matrices as the fused layers take them."""
-        X, pairs, threads = self._made_of
-        ends = [_picked(pairs[:, i], X.shape[0]) for i in (0, 1)]
-        nodes = self._nodes if isinstance(self._nodes, Tensor) else X
-        if self.directed:
-            return Operands(nodes, csr_array(hstack(ends)), None, threads=threads)
-        least = -2 * _minimum(X, pairs) if self._dense_least is None else self._dense_least
-        return Operands(nodes, csr_array(ends[0] + ends[1]), least, threads=threads)
+        return Operands(self._X, self._picks, self._least, threads=self._threads)
 
     def through(self, weight: Tensor) -> Tensor:
         """``(M, h)`` product with the first layer's ``(h, 2 f)`` weight."""
         V, W = weight[:, : self.f].T, weight[:, self.f :].T
+        nodes, ends, least = self._constants
         if self.directed:
-            return self._ends @ torch.cat([self._nodes @ V, self._nodes @ W])
-        H = self._nodes @ (V + W)
-        if self._dense_least is None:
-            return self._ends @ torch.cat([H, W])
-        return torch.addmm(self._ends @ H, self._dense_least, W)
+            return ends @ torch.cat([nodes @ V, nodes @ W])
+        H = nodes @ (V + W)
+        return ends @ torch.cat([H, W]) if least is None else torch.addmm(ends @ H, least, W)
 
 
 def _picked(nodes: NDArray[np.int64], n: int) -> csr_array:
     """``(M, n)`` with a one in each row."""
     return csr_array((np.ones(len(nodes)), nodes, np.arange(len(nodes) + 1)), shape=(len(nodes), n))
-
-
-def _minimum(X: Any, pairs: Pairs) -> Any:
-    """``(M, f)`` entrywise ``min(x_u, x_v)``, sparse if ``X`` is."""
-    u, v = pairs.T
-    return csr_array(X[u].minimum(X[v])) if issparse(X) else np.minimum(X[u], X[v])
 
 
 class PairMLP(nn.Module):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, issparse
 from torch import Tensor
 
 from gelato.kernels import layers as kernels
@@ -17,7 +17,7 @@ Floats = NDArray[np.float32]
 Cuts = NDArray[np.int64]
 
 FULL = 0.5
-"""Dense matrices with a smaller share of nonzeros than this are multiplied as sparse ones."""
+"""Matrices with a smaller share of nonzeros than this are multiplied as sparse ones."""
 
 BLOCK = 1 << 11
 """Rows of a table that are looked at together when few long rows are multiplied with it: they stay in the cache."""
@@ -135,9 +135,9 @@ class Operands:
     is ``E [X V^T ; X W^T]``. The right factor is the table. A dense ``L`` is multiplied apart.
 
     Args:
-        nodes: ``(n, f)`` attributes ``X``, a scipy matrix or a dense tensor.
+        nodes: ``(n, f)`` attributes ``X``, a scipy matrix or an array.
         ends: ``(M, n)``, or ``(M, 2 n)`` for directed pairs.
-        least: ``(M, f)``, a scipy matrix or a dense tensor; ``None`` for directed pairs.
+        least: ``(M, f)``, a scipy matrix or an array; ``None`` for directed pairs.
     """
 
     def __init__(self, nodes: Any, ends: csr_array, least: Any, *, threads: int | None = None) -> None:
@@ -226,10 +226,13 @@ class Workspace:
 
 
 def _lighter(matrix: Any) -> Any:
-    """A dense tensor of few nonzeros as a sparse matrix, anything else as it is."""
-    if isinstance(matrix, Tensor) and torch.count_nonzero(matrix) < FULL * matrix.numel():
-        return csr_array(matrix.numpy())
-    return matrix
+    """A matrix as a sparse one or as a dense tensor, by its share of nonzeros; ``None`` as it is."""
+    if matrix is None:
+        return None
+    entries = matrix.nnz if issparse(matrix) else np.count_nonzero(matrix)
+    if entries < FULL * matrix.shape[0] * matrix.shape[1]:
+        return csr_array(matrix)
+    return torch.from_numpy((matrix.toarray() if issparse(matrix) else matrix).astype(np.float32))
 
 
 def _factor(matrix: Any, threads: int) -> Sparse | Dense:

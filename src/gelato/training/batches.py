@@ -64,6 +64,8 @@ class Batches:
         positive = links.links
         if self.labels is not None:
             positive = positive[self.labels[known[:, 0]] == self.labels[known[:, 1]]]
+        if len(positive) == 0:
+            raise InputError("no training link lies inside one of the parts; ask for fewer parts")
         self.positive = positive
         self.batches = min(batches, len(positive))
         renamed = topology.renamed(links.pairs)
@@ -74,7 +76,9 @@ class Batches:
         self.background: Background | None = None
         if ratio is None:
             self._negative = walks.unlinked(known, self.labels)
-            if not walks.complete:
+            if walks.complete:
+                self.batches = max(1, min(self.batches, len(self._negative)))
+            else:
                 off = known[walks.find(known) < 0]
                 taken = np.concatenate([walks.reached(), off])
                 self.background = Background(

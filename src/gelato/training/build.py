@@ -18,6 +18,8 @@ def device_of(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise InputError(f"device {name!r} is not supported; give cpu, cuda or auto")
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
@@ -35,7 +37,7 @@ def enhancer_of(graph: Graph, settings: Settings, device: torch.device) -> tuple
         )
     links = enhanced_links(graph, eta, settings.similarity)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(settings.random_state)
+        torch.default_generator.manual_seed(settings.random_state)
         enhancer = Enhancer(
             graph.attributes,
             links,
@@ -53,8 +55,8 @@ def enhancer_of(graph: Graph, settings: Settings, device: torch.device) -> tuple
 
 def scorer_of(parts: Split, links: EnhancedLinks, enhancer: Enhancer, settings: Settings) -> Scorer:
     """What is trained: the walk, or with heuristic ``none`` the pair MLP alone."""
-    if len(parts.valid) == 0:
-        raise InputError("the split hides no validation links; a model is selected on them: hide a share")
+    if enhancer.net is not None and len(links.pairs) < 2:
+        raise InputError(f"training needs at least two links, the training graph has {len(links.pairs)}; hide fewer")
     if settings.heuristic == "none":
         return PairScorer(parts, enhancer, settings)
     return WalkScorer(parts, links, enhancer, settings)

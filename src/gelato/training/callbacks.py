@@ -48,7 +48,8 @@ class WeightsAndBiases:
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         wandb = optional("wandb", purpose="logging to Weights & Biases", extra="wandb")
-        self._run = wandb.init(project="gelato", name=folder.name, dir=str(folder), config=settings)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._run = wandb.init(project="gelato", name=folder.parent.name, dir=str(folder), config=settings)
 
     def __call__(self, epoch: Epoch) -> None:
         """Note one epoch."""
@@ -64,7 +65,7 @@ class MLflow:
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self._mlflow = optional("mlflow", purpose="logging to MLflow", extra="mlflow")
-        self._mlflow.start_run(run_name=folder.name)
+        self._mlflow.start_run(run_name=folder.parent.name)
         self._mlflow.log_params(settings)
 
     def __call__(self, epoch: Epoch) -> None:
@@ -80,4 +81,4 @@ class MLflow:
 CALLBACKS: Registry[Callable[[Path, dict[str, Any]], Callback]] = Registry(
     "log", {"tensorboard": TensorBoard, "wandb": WeightsAndBiases, "mlflow": MLflow}
 )
-"""From the folder of a run and its settings to a callback."""
+"""From a folder of its own, inside that of a run, and the run's settings to a callback."""

@@ -35,6 +35,8 @@ class PairScorer:
     def __init__(self, split: Split, enhancer: Enhancer, settings: Settings) -> None:
         if settings.regime != "biased" or settings.encoder != "mlp":
             raise InputError("heuristic 'none' needs encoder 'mlp' and regime 'biased': listing all pairs costs n^2")
+        if not isinstance(enhancer.net, PairMLP):
+            raise InputError("heuristic 'none' ranks by the MLP, which needs attributes, alpha < 1 and beta > 0")
         self.split, self.enhancer, self.settings = split, enhancer, settings
         self._known = np.sort(pair_keys(split.train.edges, split.train.n))
 
@@ -80,14 +82,16 @@ def pair_scores(enhancer: Enhancer, graph: Graph) -> DenseScores:
     else:
         dense = torch.as_tensor(np.array(X.toarray() if issparse(X) else X, dtype=np.float32), device=device)
         H = dense @ V if graph.directed else dense @ (V + W)
+    second = dense @ W if graph.directed else H
+    rows_of = csr_array(X) if shared is not None else None
 
     def first_layer(u: int) -> Tensor:
         """``(n, h)`` for the pairs of ``u`` with all nodes."""
         if graph.directed:
-            return H[u] + dense @ W
-        if shared is None:
+            return H[u] + second
+        if shared is None or rows_of is None:
             return H + H[u] - 2 * torch.minimum(dense, dense[u]) @ W
-        attributes = csr_array(X)[[u]]
+        attributes = rows_of[[u]]
         columns = shared[:, attributes.indices]
         columns.data = np.minimum(columns.data, np.repeat(attributes.data, np.diff(columns.indptr)))
         return H + H[u] - 2 * torch.from_numpy(columns @ W.numpy()[attributes.indices])

@@ -1,14 +1,15 @@
 """A run on disk: what it was, how it went, its best model, and a checkpoint from which it goes on.
 
-``config.json``             settings, graph and split
+``config.json``             settings, and hashes of the graph, its attributes and the validation links
 ``metrics.jsonl``           one line an epoch
 ``model.safetensors``       the best model (written by ``Gelato.save``)
 ``checkpoint.safetensors``  everything needed to go on; replaced whole after every epoch
 ``environment.json``        versions and machine
-``timings.json``            seconds of preparation, training and all
+``timings.json``            seconds of preparation, training and all, of the last call
 """
 
 import json
+import math
 import os
 import platform
 import shutil
@@ -52,21 +53,23 @@ class Run:
         path = self.folder / CONFIG
         if not path.exists():
             return
-        before = read_json(path)
-        for key in self.config:
-            if before.get(key) != json.loads(json.dumps(self.config[key])):
-                raise InputError(f"{self.folder} holds another run (its {key} differs); give a new folder")
+        before, now = read_json(path), json.loads(json.dumps(self.config))
+        for key in now:
+            old, new = before.get(key), now[key]
+            if old != new and isinstance(old, dict):  # the first setting that differs
+                key = next(name for name in new if old.get(name) != new[name])
+                old, new = old.get(key), new[key]
+            if old != new:
+                told = f"its {key} is {old!r}, not {new!r}"
+                raise InputError(f"{self.folder} holds another run ({told}); give a new folder, or what it had")
 
-    def resume(self, trainer: Trainer) -> bool:
-        """Bring a trainer to the state of the checkpoint; ``False`` when there is none."""
+    def resume(self, trainer: Trainer) -> None:
+        """Bring a trainer to the state of the checkpoint, if there is one."""
         path = self.folder / CHECKPOINT
-        if not path.exists():
-            self._write_metrics([])
-            return False
-        tensors, about = load_tensors(path)
-        trainer.restore(tensors, json.loads(about["state"]))
+        if path.exists():
+            tensors, about = load_tensors(path)
+            trainer.restore(tensors, json.loads(about["state"]))
         self._write_metrics(trainer.state.history)
-        return True
 
     def keep(self, trainer: Trainer, epoch: Epoch) -> None:
         """Write the checkpoint and the metrics of an epoch."""
@@ -74,7 +77,7 @@ class Run:
         state["history"] = [asdict(each) for each in trainer.state.history]
         save_tensors(self.folder / CHECKPOINT, trainer.tensors(), {"state": json.dumps(state)})
         with (self.folder / METRICS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(epoch)) + "\n")
+            file.write(_line(epoch))
 
     def finish(self, timings: dict[str, float]) -> None:
         """Write the timings."""
@@ -82,7 +85,13 @@ class Run:
 
     def _write_metrics(self, history: list[Epoch]) -> None:
         with written_aside(self.folder / METRICS) as part:
-            part.write_text("".join(json.dumps(asdict(each)) + "\n" for each in history), encoding="utf-8")
+            part.write_text("".join(map(_line, history)), encoding="utf-8")
+
+
+def _line(epoch: Epoch) -> str:
+    """An epoch as a line of JSON; a loss that is not a number is null."""
+    told = asdict(epoch)
+    return json.dumps(told | {"loss": told["loss"] if math.isfinite(told["loss"]) else None}) + "\n"
 
 
 def save_tensors(path: Path, tensors: dict[str, torch.Tensor], about: dict[str, str]) -> None:

@@ -57,7 +57,8 @@ class ReplayedStep:
         """The loss of ``batch``, with randomness by ``seed``."""
         shape = (batch.p, len(batch.listed.u))
         if shape not in self._recorded:
-            self._recorded[shape] = self._record(batch)
+            with torch.cuda.device(batch.masked.device):
+                self._recorded[shape] = self._record(batch)
         graph, kept, loss, gradients = self._recorded[shape]
         for held, new in zip((kept.masked, *kept.listed), (batch.masked, *batch.listed), strict=True):
             held.copy_(new)

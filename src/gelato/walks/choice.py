@@ -12,14 +12,17 @@ from gelato.walks.support import SupportWalks
 FULL = {"cpu": 0.9, "cuda": 0.15}
 """From this share of all pairs on, whole columns are computed: on a GPU dense work is cheap, on a CPU it is not."""
 
+MEMORY = 16 << 30
+"""Bytes that three matrices of all pairs may take; beyond, only the reached pairs are kept, however many."""
+
 
 def walks_of(
     pattern: Pattern, steps: int, device: torch.device, *, dtype: torch.dtype, threads: int | None = None
 ) -> Walks:
     """The fastest way for a pattern. Three steps on undirected graphs have special ways; all others run on the CPU."""
     if pattern.symmetric and steps == 3:
-        random = np.random.default_rng(0)
-        if reached_share(pattern, steps, random) >= FULL[device.type]:
+        few = 3 * pattern.n**2 * dtype.itemsize <= MEMORY
+        if few and reached_share(pattern, steps, np.random.default_rng(0)) >= FULL[device.type]:
             return DenseWalks(pattern, device=device, dtype=dtype)
         if device.type == "cuda":
             return LaidOutWalks(pattern, device=device, dtype=dtype, threads=threads)

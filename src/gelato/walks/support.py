@@ -17,6 +17,9 @@ from gelato.walks.topology import Matrices
 class SupportWalks:
     """``M = A (D^-1 A)^(t-1)`` where walks of ``t`` steps lead, and its gradient; cost and memory of the support."""
 
+    complete = False
+    replayable = False
+
     def __init__(
         self,
         pattern: Pattern,
@@ -44,9 +47,6 @@ class SupportWalks:
     def find(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """``(p,)`` places of renamed pairs, -1 off the support."""
         return self.support.find(pairs)
-
-    complete = False
-    replayable = False
 
     def reached(self) -> Pairs:
         """``(s, 2)`` every reached pair of two different nodes."""
