@@ -135,7 +135,9 @@ def methods() -> None:
     from gelato.ranking.evaluate import described_methods
     from gelato.tables import method_table
 
-    show(method_table(described_methods()))
+    about = "Autocovariance of the graph with learned weights; trained on the spot, or --model DIR."
+    trained = ("gelato", "those of 'gelato fit'", about)
+    show(method_table([*described_methods(), trained]))
 
 
 @click.command(epilog="Example: gelato demo")

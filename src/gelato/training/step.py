@@ -10,14 +10,14 @@ from torch import Tensor, nn
 from gelato.training.batches import Batch
 from gelato.walks.listed import Listed
 
-Objective = Callable[[Batch, torch.Generator], Tensor]
+LossOf = Callable[[Batch, torch.Generator], Tensor]
 """From a batch and randomness to a loss with gradients."""
 
 
 class EagerStep:
     """Computes the loss of a batch and leaves its gradients in the parameters."""
 
-    def __init__(self, objective: Objective, parameters: list[nn.Parameter], random: torch.Generator) -> None:
+    def __init__(self, objective: LossOf, parameters: list[nn.Parameter], random: torch.Generator) -> None:
         self.objective, self.parameters, self.random = objective, parameters, random
 
     def __call__(self, batch: Batch, seed: int) -> Tensor:
@@ -43,7 +43,7 @@ class ReplayedStep:
 
     def __init__(
         self,
-        objective: Objective,
+        objective: LossOf,
         parameters: list[nn.Parameter],
         random: torch.Generator,
         buffers: list[Tensor],
