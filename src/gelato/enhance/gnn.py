@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse
 from torch import Tensor, nn
 
 from gelato.enhance.links import EnhancedLinks
+from gelato.enhance.mlp import dropped
 from gelato.walks.linear import Selection, constant_matrix
 
 
@@ -49,8 +50,9 @@ class GraphEncoder(nn.Module):
         """``(M,)`` log-odds of the weights; ``keep (M,)`` is 0 for masked links."""
         kept = keep[self._link].float()
         h = self._layer(0, self._nodes @ self.first.weight.T, self.first.bias, kept)
-        h = self._dropped(h, random)
-        h = self._dropped(self._layer(1, h @ self.second.weight.T, self.second.bias, kept), random)
+        h = dropped(h, self.dropout, self.training, random)
+        h = self._layer(1, h @ self.second.weight.T, self.second.bias, kept)
+        h = dropped(h, self.dropout, self.training, random)
         h_u, h_v = self._u.take(h), self._v.take(h)
         pair = torch.cat([h_u, h_v] if self.directed else [h_u + h_v, (h_u - h_v).abs()], dim=1)
         out = self.last(self.head(pair).relu())
@@ -64,9 +66,3 @@ class GraphEncoder(nn.Module):
             return self.norms[i](((messages + h * scale[:, None]) * scale[:, None] + bias).relu())
         h = (1 + self.eps[i]) * h + self._to.add(self._from.take(h) * kept[:, None]) + bias
         return self.norms[i](self.inner[i](h.relu()).relu())
-
-    def _dropped(self, h: Tensor, random: torch.Generator | None) -> Tensor:
-        if not self.training or self.dropout == 0:
-            return h
-        kept = torch.rand(h.shape, generator=random, device=h.device) >= self.dropout
-        return h * kept * (1 / (1 - self.dropout))

@@ -16,9 +16,6 @@ from gelato.walks.linear import SparseMatrix, constant_matrix
 
 HIDDEN = 128
 
-BITS = 2.0 * ((torch.arange(256)[:, None] >> torch.arange(8)) & 1).float()
-"""``(256, 8)`` the bits of every byte, as factors that keep a half and double it."""
-
 
 class PairFeatures:
     """The attributes of some pairs, ready to be multiplied by the first layer.
@@ -117,17 +114,16 @@ class PairMLP(nn.Module):
 
     def rest(self, h: Tensor, random: torch.Generator | None = None) -> Tensor:
         """``(M,)`` log-odds from what the first layer gave, ``(M, h)``."""
-        h = self._dropped(self.first_norm(h.relu()), random)
-        h = self._dropped(self.second_norm(self.second(h).relu()), random)
+        h = dropped(self.first_norm(h.relu()), self.dropout, self.training, random)
+        h = dropped(self.second_norm(self.second(h).relu()), self.dropout, self.training, random)
         out = self.last(h)
         odds: Tensor = out[:, 1] - out[:, 0]
         return odds
 
-    def _dropped(self, h: Tensor, random: torch.Generator | None) -> Tensor:
-        if not self.training or self.dropout == 0:
-            return h
-        if self.dropout == 0.5 and h.device.type == "cpu":  # one random bit an entry
-            words = torch.randint(256, (-(-h.numel() // 8),), generator=random, dtype=torch.int32)
-            return h * BITS.index_select(0, words).view(-1)[: h.numel()].view(h.shape)
-        kept = torch.rand(h.shape, generator=random, device=h.device) >= self.dropout
-        return h * kept * (1 / (1 - self.dropout))
+
+def dropped(h: Tensor, dropout: float, training: bool, random: torch.Generator | None) -> Tensor:
+    """Dropout whose randomness is passed in; ``h`` itself outside training."""
+    if not training or dropout == 0:
+        return h
+    kept = torch.rand(h.shape, generator=random, device=h.device) >= dropout
+    return h * kept * (1 / (1 - dropout))
