@@ -1,0 +1,46 @@
+"""The place of listed pairs among all unlinked ones, by one pass over all pairs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gelato.graph import Graph, Pairs, pair_keys
+from gelato.ranking.rank import rank
+from gelato.regimes import Candidates
+from gelato.scores import Scores
+
+
+class Place(NamedTuple):
+    """Where a pair stands.
+
+    Attributes:
+        rank: 1 + the number of unlinked pairs with a higher score.
+        tied: how many other unlinked pairs have the same score.
+        candidates: how many unlinked pairs there are, the pair itself among them unless it is a link.
+    """
+
+    rank: int
+    tied: int
+    candidates: int
+
+
+def places_of(scores: Scores, graph: Graph, pairs: Pairs, threads: int | None = None) -> list[Place]:
+    """The places of ``(p, 2)`` pairs; links are placed too, among the pairs that are none."""
+    n = graph.n
+    listed, which = np.unique(pair_keys(pairs if graph.directed else np.sort(pairs, axis=1), n), return_inverse=True)
+    known = pair_keys(graph.edges, n)
+    excluded = np.union1d(known, listed)
+    candidates = Candidates(
+        n, graph.directed, np.column_stack(np.divmod(listed, n)), np.column_stack(np.divmod(excluded, n))
+    )
+    ranks = rank(scores, candidates, threads=threads)
+    linked = np.isin(listed, known)
+    others = np.sort(ranks.score[~linked])  # the unlinked ones of the list, which the ranks leave out
+    below_or_tied = np.searchsorted(others, ranks.score, side="right")
+    above = ranks.above + len(others) - below_or_tied
+    tied = ranks.tied + below_or_tied - np.searchsorted(others, ranks.score, side="left") - ~linked
+    places = [
+        Place(1 + above_it, tied_with_it, ranks.negatives + len(others))
+        for above_it, tied_with_it in zip(above.tolist(), tied.tolist(), strict=True)
+    ]
+    return [places[i] for i in which.tolist()]

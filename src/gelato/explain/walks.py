@@ -1,0 +1,81 @@
+"""The walks that make up the score of a pair, one by one.
+
+``s_uv = unit (scale W_uv + sign g_u g_v)``,  ``W_uv = sum over walks u, a, ..., v of first[u, a] w_a inner[a, .] ...``
+
+so each walk adds ``unit * scale *`` its product to the score, and the rest is the background ``unit * sign g_u g_v``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.errors import InputError
+from gelato.graph import check_nodes
+from gelato.kernels.paths import heaviest_walks, levels_of
+from gelato.scores import LINEAR, Scores, WalkScores
+
+MOST = 1_000_000
+"""Walks that are listed at most when no limit is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walks:
+    """Walks between two nodes, heaviest first.
+
+    Attributes:
+        nodes: the nodes of each listed walk, both ends among them.
+        values: ``(k,)`` what each adds to the score.
+        count: how many walks there are, listed or not; exact up to 2^53.
+        total: what all of them add to the score.
+    """
+
+    nodes: tuple[tuple[int, ...], ...]
+    values: NDArray[np.float64]
+    count: int
+    total: float
+
+
+def explainable(scores: Scores) -> WalkScores:
+    """The scores, if they are sums over walks."""
+    if isinstance(scores, WalkScores) and scores.kind == LINEAR:
+        return scores
+    raise InputError(
+        "these scores are no sums over walks, so walks do not explain them;"
+        " take one of the methods cn, aa, ra, pa, katz, cosine (of sparse attributes), ac or gelato"
+    )
+
+
+def walks_between(scores: Scores, u: int, v: int, limit: int | None = None, *, roundabout: bool = False) -> Walks:
+    """The walks from ``u`` to ``v`` that make up their score, heaviest first, ties in the order of their nodes.
+
+    Args:
+        scores: of a method that sums over walks.
+        u: where the walks begin.
+        v: where they end, another node.
+        limit: list only so many, the heaviest; ``count`` and ``total`` are of all. ``None`` lists all.
+        roundabout: leave out the walks that step straight between ``u`` and ``v`` anywhere.
+    """
+    walked = explainable(scores)
+    check_nodes(np.array([[u, v]]), walked.n)
+    if u == v:
+        raise InputError(f"walks are explained between two different nodes, got {u} twice")
+    if limit is not None and limit < 1:
+        raise InputError(f"limit must be at least 1, got {limit}; None lists all walks")
+    lengths = range(1, walked.steps + 1) if walked.every_length else (walked.steps,)
+    if limit is None:
+        limit = walks_between(scores, u, v, 1, roundabout=roundabout).count
+        if limit > MOST:
+            raise InputError(f"{limit:,} walks join {u} and {v}, too many to list; give a limit")
+    found = [heaviest_walks(u, v, length, max(limit, 1), roundabout, walked.walk) for length in lengths]
+    factor = walked.unit * walked.scale
+    nodes = [tuple(walk) for walks, *_ in found for walk in walks.tolist()]
+    values = np.concatenate([values for _, values, *_ in found])
+    level = levels_of(values).tolist()
+    order = sorted(range(len(nodes)), key=lambda i: (-level[i], nodes[i]))[:limit]
+    return Walks(
+        tuple(nodes[i] for i in order),
+        factor * values[order],
+        int(sum(count for _, _, count, _ in found)),
+        factor * sum(total for _, _, _, total in found),
+    )
