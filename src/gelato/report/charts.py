@@ -1,0 +1,100 @@
+"""All charts of a report, with their words: which there are, where they stand, and the files beside the page."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gelato.errors import InputError
+from gelato.io.files import written_aside
+from gelato.report.canvas import Drawn, drawn
+from gelato.report.contents import Report
+from gelato.report.measure import Measured
+from gelato.report.rank_charts import draw_density, draw_hits, draw_precision, draw_regimes
+from gelato.report.run_charts import draw_degrees, draw_expected, draw_training
+from gelato.report.words import method_words
+
+NAMES = (
+    *("degrees", "regimes", "hits", "precision", "expected", "training"),
+    *("density-model", "counts-model", "density-ac", "counts-ac"),
+)
+"""All there can be; a chart of these that a new report lacks is removed from the folder."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: its name, the section of the page it stands in, what it shows in words, and how it looks."""
+
+    name: str
+    section: str
+    words: str
+    look: Drawn
+
+
+def charts_of(report: Report) -> list[Chart]:
+    """Draw every chart that the report has data for."""
+    return [
+        Chart(name, section, words, drawn(name, words, draw, height=height))
+        for name, section, words, draw, height in _wanted(report)
+    ]
+
+
+_Wanted = tuple[str, str, str, Callable[[Any], None], float]
+
+
+def _wanted(report: Report) -> Iterator[_Wanted]:
+    facts, curve = report.facts, report.precision_curve
+    if facts is not None and any(degree > 0 for degree, _ in facts.degrees):
+        words = "Each dot tells how many nodes have that many links. A long tail to the right means hubs."
+        yield "degrees", "graph", words, partial(draw_degrees, facts=facts), 3.3
+    if report.measured is not None:
+        yield from _of_test(report.measured)
+    if curve:
+        words = "The share of right ones among the first k suggestions, and the interval it should lie in."
+        yield "expected", "expect", words, partial(draw_expected, curve=curve), 3.3
+    if report.history:
+        words = "The loss on training links, and the precision on validation links after each epoch."
+        yield (
+            "training",
+            "training",
+            words,
+            partial(draw_training, history=report.history, best_epoch=report.best_epoch),
+            3.8,
+        )
+
+
+def _of_test(measured: Measured) -> Iterator[_Wanted]:
+    words = "Average precision of every method. Only the non-links it is tested against change from bar to bar."
+    height = 1.3 + 0.45 * len(measured.methods)
+    yield "regimes", "comparison", words, partial(draw_regimes, measured=measured), height
+    words = "The share of hidden links that rank above the k-th best of all non-links. Higher is better."
+    yield "hits", "curves", words, partial(draw_hits, measured=measured), 3.7
+    words = "The share of hidden links among the first k of all pairs. A line breaks off where none is found."
+    yield "precision", "curves", words, partial(draw_precision, measured=measured), 3.7
+    for density in measured.densities:
+        name = "model" if density.method == measured.name else density.method
+        who = method_words(density.method)
+        words = f"Scores by {who}. Both shapes have the same area, as if links were as common as non-links."
+        yield f"density-{name}", "densities", words, partial(draw_density, density=density, counts=False), 3.3
+        words = f"The same scores by {who} as numbers of pairs: every one of them, none sampled."
+        yield f"counts-{name}", "densities", words, partial(draw_density, density=density, counts=True), 3.3
+
+
+def write_charts(folder: Path, charts: list[Chart]) -> list[Path]:
+    """Write every chart as SVG and PNG into a folder, and remove those of an earlier report that are gone."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a folder: {error.strerror or error}") from None
+    written = []
+    for chart in charts:
+        for suffix, content in ((".svg", chart.look.svg), (".png", chart.look.png)):
+            path = folder / f"{chart.name}{suffix}"
+            with written_aside(path) as part:
+                part.write_bytes(content)
+            written.append(path)
+    for name in set(NAMES) - {chart.name for chart in charts}:
+        for suffix in (".svg", ".png"):
+            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+    return written

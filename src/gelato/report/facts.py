@@ -1,0 +1,51 @@
+"""The graph at a glance: sizes, degrees, pieces, and how much of it walks reach."""
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from gelato.graph import Graph
+from gelato.heuristics import autocovariance
+from gelato.regimes import Candidates
+from gelato.report.contents import GraphFacts
+from gelato.report.densities import counted
+
+
+def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int | None = None) -> GraphFacts:
+    """Count what a reader wants to know of a graph first.
+
+    Args:
+        graph: any graph.
+        steps: length of the walks.
+        reach: whether to count the pairs that walks join, which takes as long as ranking once.
+        threads: all cores by default.
+    """
+    links = graph.pattern
+    degree = np.diff(links.indptr)
+    if graph.directed:
+        degree = degree + np.bincount(links.indices, minlength=graph.n)
+    value, nodes = np.unique(degree, return_counts=True)
+    pieces, _ = connected_components(links, directed=graph.directed, connection="weak")
+    pairs = graph.n * (graph.n - 1) // (1 if graph.directed else 2)
+    return GraphFacts(
+        n=graph.n,
+        m=graph.m,
+        f=graph.f,
+        directed=graph.directed,
+        weighted=graph.weighted,
+        mean_degree=float(degree.mean()),
+        max_degree=int(degree.max()),
+        isolated=int((degree == 0).sum()),
+        components=int(pieces),
+        pairs=pairs,
+        steps=steps,
+        reached=_reached(graph, steps, threads) / pairs if reach else None,
+        degrees=tuple(zip(value.tolist(), nodes.tolist(), strict=True)),
+    )
+
+
+def _reached(graph: Graph, steps: int, threads: int | None) -> int:
+    """Number of pairs that a walk of so many steps joins, links among them."""
+    none = np.empty((0, 2), np.int64)
+    scores = autocovariance(graph, steps=steps)
+    every = Candidates(graph.n, graph.directed, none, none)
+    return int(counted(scores, every, np.zeros(1), threads).explicit.sum())

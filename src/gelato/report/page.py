@@ -1,0 +1,132 @@
+"""One self-contained page from a report: nothing is fetched, and whatever users named their nodes stays text."""
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gelato import __version__
+from gelato.errors import InputError
+from gelato.io.files import written_aside
+from gelato.io.optional import optional
+from gelato.report import words
+from gelato.report.charts import Chart, charts_of, write_charts
+from gelato.report.contents import Report, Suggestion
+from gelato.report.rows import comparison, run_words, tiles
+from gelato.report.svg import checked_picture
+
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:;"
+    " base-uri 'none'; form-action 'none'"
+)
+"""What the browser lets the page do: show itself, and nothing from elsewhere."""
+
+SECTIONS = (
+    ("graph", "The graph"),
+    ("comparison", "Honest comparison"),
+    ("curves", "Down the ranking"),
+    ("densities", "Links among non-links"),
+    ("expect", "What to expect"),
+    ("training", "Training"),
+    ("suggestions", "Suggested links"),
+    ("run", "The run"),
+)
+
+
+def write_report(path: str | os.PathLike[str], report: Report) -> list[Path]:
+    """Write the page, and its charts as files beside it; return all paths, the page first.
+
+    The charts go to the folder ``<stem>_charts``. Every file is replaced whole or not at all.
+    """
+    goal = check_page(path)
+    charts = charts_of(report)
+    text = page_of(report, charts)
+    written = write_charts(goal.with_name(f"{goal.stem}_charts"), charts) if charts else []
+    with written_aside(goal) as part:
+        part.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    return [goal, *written]
+
+
+def check_page(path: str | os.PathLike[str]) -> Path:
+    """Refuse a name that no page has, and a report that lacks what draws it, before anything is computed."""
+    goal = Path(path)
+    if goal.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{goal}: a report is a web page; let its name end in .html")
+    if not goal.parent.is_dir():
+        raise InputError(f"{goal}: there is no folder {goal.parent}; make it first")
+    for package in ("jinja2", "matplotlib"):
+        optional(package, purpose="writing a report", extra="report")
+    return goal
+
+
+def page_of(report: Report, charts: Sequence[Chart]) -> str:
+    """The HTML of a report; all text is escaped, and only SVG that this package made goes in as it is."""
+    jinja = optional("jinja2", purpose="writing a report", extra="report")
+    markup = optional("markupsafe", purpose="writing a report", extra="report").Markup
+    environment = jinja.Environment(
+        autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"percent": words.percent, "share": words.share, "method": words.method_words}
+    by_section: dict[str, list[dict[str, Any]]] = {name: [] for name, _ in SECTIONS}
+    for chart in charts:
+        by_section[chart.section].append({"name": chart.name, "words": chart.words, "svg": markup(chart.look.inline)})
+    measured = report.measured
+    values = {
+        "report": report,
+        "policy": markup(POLICY),
+        "style": markup(_resource("page.css")),
+        "script": markup(_resource("page.js")),
+        "version": __version__,
+        "headline": [] if measured is None else words.headline(measured),
+        "tiles": [] if report.facts is None else tiles(report.facts),
+        "comparison": None if measured is None else comparison(measured),
+        "training": run_words(report),
+        "suggestions": [_row(each, markup) for each in report.suggestions],
+        "tables": _tables(report),
+        "charts": by_section,
+        "sections": SECTIONS,
+    }
+    return str(environment.from_string(_resource("template.html")).render(values)) + "\n"
+
+
+def _row(suggestion: Suggestion, markup: Any) -> dict[str, Any]:
+    """A suggestion with its numbers in words, and its picture checked."""
+    whose = f"the suggested link {suggestion.source} – {suggestion.target}"
+    interval = ""
+    if suggestion.low is not None and suggestion.high is not None:
+        interval = f"{words.share(suggestion.low)} to {words.share(suggestion.high)}"
+    return {
+        "of": suggestion,
+        "score": words.score(suggestion.score),
+        "precision": "" if suggestion.precision is None else words.share(suggestion.precision),
+        "interval": interval,
+        "picture": markup(checked_picture(suggestion.picture, whose)),
+    }
+
+
+def _tables(report: Report) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Settings, seeds, versions, time and memory as pairs of words; tables without a row are left out."""
+    spent = [(name, words.seconds(value)) for name, value in report.timings.items()]
+    if report.memory_bytes is not None:
+        spent.append(("largest memory", words.memory(report.memory_bytes)))
+    named: list[tuple[str, Mapping[str, Any]]] = [
+        ("Settings", report.settings),
+        ("Seeds", report.seeds),
+        ("Versions", report.versions),
+        ("Time and memory", dict(spent)),
+    ]
+    return [(title, [(str(key), _said(value)) for key, value in table.items()]) for title, table in named if table]
+
+
+def _said(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(_said, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _resource(name: str) -> str:
+    """A file that ships with this package."""
+    return (files("gelato.report") / name).read_text(encoding="utf-8")

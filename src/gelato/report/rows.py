@@ -1,0 +1,111 @@
+"""What the page shows in rows: tiles of the graph, the comparison of methods, the training in a sentence."""
+
+from dataclasses import dataclass
+
+from gelato.report.contents import GraphFacts, Report
+from gelato.report.measure import REGIMES, Measured, Outcome
+from gelato.report.words import large, percent, plain, seconds, share
+
+SHOWN = {
+    "unbiased": ("ap", "hits@1000", "precision@100%", "auc"),
+    "partitioned": ("ap", "hits@1000", "precision@100%", "auc"),
+    "biased": ("ap", "precision@100%", "auc"),
+}
+"""Metrics of each regime; hits@1000 of a balanced sample is often no number."""
+
+TITLES = {"ap": "AP", "hits@1000": "hits@1000", "precision@100%": "prec@100%", "auc": "AUC"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of the comparison, and whether it is the best of its column."""
+
+    text: str
+    best: bool = False
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The comparison as a table.
+
+    Attributes:
+        groups: for each regime its name, what it is tested against, and its number of columns.
+        columns: ``(title, first of its group)``.
+        rows: for each method its cells and its time.
+        random: the cells of random order.
+        skipped: sentences on regimes that could not be tested.
+    """
+
+    groups: list[tuple[str, str, int]]
+    columns: list[tuple[str, bool]]
+    rows: list[tuple[str, list[Cell], str]]
+    random: list[Cell]
+    skipped: list[str]
+
+
+def tiles(facts: GraphFacts) -> list[tuple[str, str]]:
+    """A number and what it is, for each tile."""
+    kind = f"{'directed' if facts.directed else 'undirected'}, {'weighted' if facts.weighted else 'unweighted'}"
+    shown = [
+        (f"{facts.n:,}", "nodes"),
+        (f"{facts.m:,}", f"links, {kind}"),
+        (f"{facts.f:,}", "attributes") if facts.f else ("none", "attributes"),
+        (f"1 in {large(round(facts.pairs / max(1, facts.m)))}", f"of {large(facts.pairs)} pairs is a link"),
+        (f"{facts.mean_degree:.1f}", f"links a node on average, {facts.max_degree:,} at most"),
+        (f"{facts.components:,}", "connected piece" if facts.components == 1 else "connected pieces"),
+        (f"{facts.isolated:,}", "node without a link" if facts.isolated == 1 else "nodes without a link"),
+    ]
+    if facts.reached is not None:
+        shown.append((share(facts.reached), f"of all pairs are joined by a walk of {facts.steps} steps"))
+    return shown
+
+
+def comparison(measured: Measured) -> Comparison:
+    """Every method under every regime in percent, the best of each column marked."""
+    regimes = [regime for regime in REGIMES if measured.outcome(measured.name, regime) is not None]
+    parts = measured.drawn.get("parts", 0)
+    titles = {
+        "unbiased": "Against all non-links",
+        "partitioned": f"Inside {parts} parts",
+        "biased": "Balanced sample",
+    }
+    groups, columns, random = [], [], []
+    cells: dict[str, list[Cell]] = {method: [] for method in measured.methods}
+    for regime in regimes:
+        found = [each for each in measured.outcomes if each.regime == regime]
+        size = f"{large(found[0].positives)} links, {large(found[0].negatives)} non-links"
+        groups.append((titles[regime], size, len(SHOWN[regime])))
+        for i, metric in enumerate(SHOWN[regime]):
+            columns.append((TITLES[metric], i == 0))
+            best = max((_of(each, metric) for each in found), default=-1.0)
+            for each in found:
+                is_best = _of(each, metric) == best and best > 0
+                cells[each.method].append(Cell(percent(each.metrics[metric]), is_best, i == 0))
+            random.append(Cell(percent(found[0].random[metric]), first=i == 0))
+    honest = [measured.outcome(method, "unbiased") for method in measured.methods]
+    times = [seconds(each.seconds) if each is not None else "" for each in honest]
+    rows = [(method, cells[method], time) for method, time in zip(measured.methods, times, strict=True)]
+    skipped = [f"{titles[regime]} could not be tested: {why}." for regime, why in measured.skipped.items()]
+    return Comparison(groups, columns, rows, random, skipped)
+
+
+def _of(outcome: Outcome, metric: str) -> float:
+    value = outcome.metrics[metric]
+    return -1.0 if value is None else value
+
+
+def run_words(report: Report) -> list[str]:
+    """The training in sentences."""
+    said = []
+    if report.history:
+        last = report.history[-1]
+        spent = sum(each.get("seconds") or 0.0 for each in report.history)
+        said.append(f"Trained for {last['epoch']:,} epochs in {seconds(spent)}.")
+        kept = [each for each in report.history if each["epoch"] == report.best_epoch]
+        if kept:
+            precision = plain(100 * (kept[0].get("precision") or 0.0))
+            said.append(f"Epoch {report.best_epoch} was kept: validation precision {precision}%.")
+    if report.fallback:
+        said.append("Plain autocovariance was better on the validation links, so that is what this model is.")
+    return said

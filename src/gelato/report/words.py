@@ -1,0 +1,121 @@
+"""Numbers and findings in words: what people read on the page and on the charts."""
+
+import math
+from collections.abc import Mapping
+
+from gelato.report.measure import Measured, Outcome
+
+METHODS: Mapping[str, str] = {
+    "cn": "common neighbours",
+    "aa": "Adamic-Adar",
+    "ra": "resource allocation",
+    "jaccard": "Jaccard",
+    "pa": "preferential attachment",
+    "katz": "Katz",
+    "katz-full": "full Katz",
+    "ppr": "PageRank",
+    "simrank": "SimRank",
+    "cosine": "cosine of attributes",
+    "ac": "autocovariance",
+}
+
+REGIMES: Mapping[str, str] = {"unbiased": "all pairs", "partitioned": "inside parts", "biased": "balanced sample"}
+
+
+def method_words(method: str) -> str:
+    """A heuristic's whole name; a model keeps its own."""
+    return METHODS.get(method, method)
+
+
+def large(value: float) -> str:
+    """A count that is read, not compared: ``6.9 million``."""
+    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if value >= size:
+            return f"{value / size:.{3 if value >= 100 * size else 2}g}\N{NO-BREAK SPACE}{word}"
+    return f"{value:,.0f}"
+
+
+def plain(value: float, digits: int = 2) -> str:
+    """A fraction with so many digits that count, never in powers of ten: ``0.78``, ``0.00013``."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else "–"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}")))))
+    return f"{value:,.{places}f}"
+
+
+def percent(value: float | None) -> str:
+    """A fraction as percent, with two decimals or two digits; a dash where the data cannot answer."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else plain(100 * value)
+
+
+def share(value: float) -> str:
+    """A fraction as percent in a sentence: ``9.5%``, ``43%``."""
+    return f"{100 * value:.0f}%" if value >= 0.1 else f"{plain(100 * value)}%"
+
+
+def score(value: float) -> str:
+    """A score with three digits: ``12.3``, ``0.0123``, ``7.90e-05``."""
+    return plain(value, 3) if value == 0 or abs(value) >= 1e-3 else f"{value:.2e}"
+
+
+def seconds(value: float) -> str:
+    """A time: ``12 ms``, ``3.4 s``, ``2 min 5 s``, ``3 h 20 min``."""
+    if value < 0.0995:
+        return f"{1000 * value:.2g} ms"
+    if value < 99.5:
+        return f"{value:.2g} s"
+    whole = round(value)
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def memory(size: float) -> str:
+    """An amount of memory: ``412 MB``, ``1.3 GB``."""
+    return f"{size / 1e6:,.0f} MB" if size < 0.9995e9 else f"{size / 1e9:.3g} GB"
+
+
+def headline(measured: Measured) -> list[str]:
+    """The findings of a test in sentences, the first for the top of the page."""
+    honest = measured.outcome(measured.name, "unbiased")
+    assert honest is not None
+    pairs = large(honest.positives + honest.negatives)
+    flattered = measured.outcome(measured.name, "biased")
+    ap = _value(honest)
+    if flattered is None:
+        first = f"Against all {pairs} pairs {method_words(measured.name)} has AP {plain(ap)}."
+    else:
+        first = f"Balanced testing says AP {plain(_value(flattered))}; against all {pairs} pairs it is {plain(ap)}."
+    return [first, _found(honest), *_compared(measured, ap)]
+
+
+def _found(honest: Outcome) -> str:
+    p = honest.positives
+    found, expected = ((each["precision@100%"] or 0.0) * p for each in (honest.metrics, honest.random))
+    return (
+        f"Of the {p:,} pairs ranked first, {_count(found)} are among the {p:,} hidden links"
+        f" ({share(found / p)}); random order would find {_count(expected)}."
+    )
+
+
+def _compared(measured: Measured, ap: float) -> list[str]:
+    """How the model compares with the best heuristic, for better or worse."""
+    others = [each for each in measured.outcomes if each.regime == "unbiased" and each.method != measured.name]
+    if not others:
+        return []
+    best = max(others, key=_value)
+    name, words = method_words(measured.name), method_words(best.method)
+    if _value(best) == ap:
+        return [f"The best heuristic, {words}, ranks just as well."]
+    if _value(best) > ap:
+        return [f"The heuristic {words} is better than {name} here: AP {plain(_value(best))} against {plain(ap)}."]
+    return [f"The best heuristic, {words}, has AP {plain(_value(best))}; {name} has {plain(ap)}."]
+
+
+def _value(outcome: Outcome) -> float:
+    return outcome.metrics["ap"] or 0.0
+
+
+def _count(value: float) -> str:
+    """An expected number of links: whole where it is not small."""
+    return f"{value:,.0f}" if value >= 10 or value == round(value) else plain(value)

@@ -1,0 +1,101 @@
+"""Numbers and findings in words."""
+
+from dataclasses import replace
+
+import pytest
+
+from gelato.report.rows import comparison, run_words, tiles
+from gelato.report.words import headline, large, memory, percent, plain, score, seconds, share
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (large(728), "728"),
+        (large(6_936_118), "6.9 million"),
+        (large(194_000_000), "194 million"),
+        (large(33e9), "33 billion"),
+        (plain(0.7786), "0.78"),
+        (plain(0.0247), "0.025"),
+        (plain(0.0000131), "0.000013"),
+        (plain(0.0996), "0.10"),
+        (plain(0.0), "0"),
+        (percent(0.7786), "77.86"),
+        (percent(0.00011), "0.011"),
+        (percent(None), "–"),
+        (share(0.0948), "9.5%"),
+        (share(0.434), "43%"),
+        (score(7.9e-5), "7.90e-05"),
+        (score(12.3456), "12.3"),
+        (score(0.0), "0"),
+        (score(-0.0123), "-0.0123"),
+        (seconds(0.0123), "12 ms"),
+        (seconds(2.05), "2 s"),
+        (seconds(99.6), "1 min 40 s"),
+        (seconds(12_060), "3 h 21 min"),
+        (memory(412e6), "412 MB"),
+        (memory(1.314e9), "1.31 GB"),
+    ],
+)
+def test_numbers_are_said_as_people_say_them(said, expected):
+    assert said.replace("\N{NO-BREAK SPACE}", " ") == expected
+
+
+def changed(measured, factor):
+    """The same with the AP of the model's honest test times a factor."""
+    outcomes = [
+        replace(each, metrics={**each.metrics, "ap": each.metrics["ap"] * factor})
+        if (each.method, each.regime) == ("gelato", "unbiased")
+        else each
+        for each in measured.outcomes
+    ]
+    return replace(measured, outcomes=tuple(outcomes))
+
+
+def test_the_headline_puts_the_balanced_test_beside_the_honest_one(report):
+    measured = report.measured
+    first = headline(measured)[0].replace("\N{NO-BREAK SPACE}", " ")
+    flattered, honest = (measured.outcome("gelato", regime).metrics["ap"] for regime in ("biased", "unbiased"))
+    expected = f"Balanced testing says AP {plain(flattered)}; against all 6.9 million pairs it is {plain(honest)}."
+    assert first == expected
+    assert "of the 728 pairs ranked first" in headline(measured)[1].lower()
+
+
+def test_the_headline_says_it_when_a_heuristic_is_better(report):
+    best = max(report.measured.outcome(name, "unbiased").metrics["ap"] for name in ("ac", "aa", "cn"))
+    honest = report.measured.outcome("gelato", "unbiased").metrics["ap"]
+    assert "autocovariance is better than gelato here" in headline(changed(report.measured, 0.1))[2]
+    assert "The best heuristic, autocovariance, has AP" in headline(changed(report.measured, 10))[2]
+    assert "ranks just as well" in headline(changed(report.measured, best / honest))[2]
+
+
+def test_the_headline_does_without_a_balanced_test(report):
+    alone = [each for each in report.measured.outcomes if (each.method, each.regime) == ("gelato", "unbiased")]
+    said = headline(replace(report.measured, outcomes=tuple(alone)))
+    assert said[0].startswith("Against all 6.9") and len(said) == 2
+
+
+def test_the_best_of_each_column_is_marked_and_nothing_random(report):
+    table = comparison(report.measured)
+    for i in range(len(table.columns)):
+        column = [(float(cells[i].text), cells[i].best) for _, cells, _ in table.rows]
+        assert max(column)[1] and any(best for _, best in column)
+    assert not any(cell.best for cell in table.random)
+    assert len(table.random) == len(table.columns) == sum(size for *_, size in table.groups)
+
+
+def test_a_regime_that_was_skipped_is_told(report):
+    outcomes = tuple(each for each in report.measured.outcomes if each.regime != "partitioned")
+    table = comparison(replace(report.measured, outcomes=outcomes, skipped={"partitioned": "needs pymetis"}))
+    assert [title for title, *_ in table.groups] == ["Against all non-links", "Balanced sample"]
+    assert table.skipped == ["Inside 10 parts could not be tested: needs pymetis."]
+
+
+def test_the_density_of_links_is_told_as_one_pair_in_so_many(report):
+    assert ("1 in 953", "of 6.9\N{NO-BREAK SPACE}million pairs is a link") in tiles(report.facts)
+    assert not any("walk" in words for _, words in tiles(replace(report.facts, reached=None)))
+
+
+def test_a_model_that_fell_back_says_so(report):
+    assert "Plain autocovariance was better" in " ".join(run_words(replace(report, fallback=True)))
+    assert run_words(replace(report, history=(), fallback=False)) == []
