@@ -11,9 +11,11 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.io.columns import read_columns
 from gelato.io.encoding import encode
 from gelato.io.names import written_columns, written_names
-from gelato.io.tables import Table, open_table, write_table
+from gelato.io.table import Table
+from gelato.io.tables import open_table, write_table
 
 NODE_COLUMNS = ("node", "id", "name", "node_id", "nodeid")
 """Lower-case names of the column that names the nodes, the likeliest first."""
@@ -87,17 +89,16 @@ def read_attributes(
 def attribute_table(table: Table, kinds: Mapping[str, str]) -> AttributeTable:
     """The attributes in a table of one node a row."""
     header = tuple(name or f"column_{i}" for i, name in enumerate(table.header or [""] * table.width, 1))
-    node = _node_column(header)
+    node = node_column(header)
     if len(header) < 2:
         raise InputError(f"{table.label}: there is no column beside the nodes; add one, or leave the table out")
+    place: dict[str, int] = {}
     for i, name in enumerate(header):
-        if name in header[:i]:
-            raise InputError(
-                f"{table.label}: columns {header.index(name) + 1} and {i + 1} are both {name!r}; rename one"
-            )
-    numbers, rows = zip(*table.rows(), strict=True)
-    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    nodes = columns.pop(header[node])
+        if place.setdefault(name, i) != i:
+            raise InputError(f"{table.label}: columns {place[name] + 1} and {i + 1} are both {name!r}; rename one")
+    keep = {node, *(place[name] for name, kind in kinds.items() if name in place and kind != "number")}
+    columns = read_columns(table, keep)
+    numbers, nodes = columns.numbers, columns.texts.pop(node)
     first: dict[Any, int] = {}
     for number, name in zip(numbers, nodes, strict=True):
         if name == "":
@@ -107,7 +108,13 @@ def attribute_table(table: Table, kinds: Mapping[str, str]) -> AttributeTable:
                 f"{table.place(number)}: node {name!r} is already in {table.unit} {first[name]}; keep one of the rows"
             )
         first[name] = number
-    matrix, names = encode(columns, kinds, lambda column, row: f"{table.place(numbers[row])}, column {column!r}")
+    matrix, names = encode(
+        [name for name in header if name != header[node]],
+        {header[column]: cells for column, cells in columns.texts.items()},
+        columns.matrix,
+        kinds,
+        lambda column, row: f"{table.place(numbers[row])}, column {column!r}",
+    )
     return AttributeTable(
         np.fromiter(nodes, dtype=object, count=len(nodes)),
         matrix,
@@ -134,6 +141,22 @@ def dense_rows(graph: Graph) -> Iterator[list[float]]:
         yield (x[[node]].toarray()[0] if issparse(x) else x[node]).tolist()
 
 
+def dense_columns(graph: Graph) -> Iterator[NDArray[np.float64]]:
+    """``(n,)`` one attribute of all nodes after the other, zeros included."""
+    x: Any = graph.attributes
+    x = x.tocsc() if issparse(x) else x
+    for column in range(graph.f):
+        yield (x[:, [column]].toarray()[:, 0] if issparse(x) else x[:, column]).astype(np.float64)
+
+
+def node_column(header: Sequence[str]) -> int:
+    """Position of the column that names the nodes: the first, unless another is called so."""
+    names = [name.lower() for name in header]
+    if names[0] in NODE_COLUMNS:
+        return 0
+    return next((names.index(name) for name in NODE_COLUMNS if name in names), 0)
+
+
 def _is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
     return first[0] == "" or first[0].lower() in NODE_COLUMNS or not any(map(_is_number, first[1:]))
 
@@ -144,10 +167,3 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _node_column(header: Sequence[str]) -> int:
-    names = [name.lower() for name in header]
-    if names[0] in NODE_COLUMNS:
-        return 0
-    return next((names.index(name) for name in NODE_COLUMNS if name in names), 0)

@@ -18,7 +18,8 @@ from gelato.io.attributes import AttributeTable
 from gelato.io.cells import clock, weight_of
 from gelato.io.layout import Layout
 from gelato.io.names import written_names
-from gelato.io.tables import Table, open_table, write_table
+from gelato.io.table import Table
+from gelato.io.tables import open_table, write_table
 
 
 def read_edges(path: Path, layout: Layout, attributes: AttributeTable | None, directed: bool, isolated: bool) -> Graph:
@@ -30,13 +31,19 @@ def read_edges(path: Path, layout: Layout, attributes: AttributeTable | None, di
 def table_graph(
     table: Table, layout: Layout, attributes: AttributeTable | None = None, *, directed: bool, isolated: bool
 ) -> Graph:
-    """The graph of an edge table; nodes of ``attributes`` without a link are refused unless ``isolated``."""
+    """The graph of an edge table; nodes of ``attributes`` without a link are refused unless ``isolated``.
+
+    Rows of links that were only predicted are left out; they are those whose flag says true.
+    """
     u, v, w, t = layout.columns(table)
+    flag = layout.flag(table)
     index = {} if attributes is None else {name: i for i, name in enumerate(attributes.names.tolist())}
     limit, label = (float("inf"), "") if attributes is None else (len(index), attributes.label)
     ends, weights, times = array("q"), array("d"), array("d")
     time_of = None
-    for number, cells in table.rows([column for column in (u, v, w, t) if column is not None]):
+    for number, cells in table.rows([column for column in (u, v, w, t, flag) if column is not None]):
+        if flag is not None and str(cells[flag]).casefold() == "true":
+            continue
         source, target = cells[u], cells[v]
         if source == "" or target == "":
             raise InputError(f"{table.place(number)}: a node has no name; fill the cell or drop the row")
@@ -44,8 +51,10 @@ def table_graph(
         ends.append(index.setdefault(target, len(index)))
         if len(index) > limit:
             missing = source if index[source] >= limit else target
+            header = f", or, if this names the columns, say so: --source {source} --target {target}"
             raise InputError(
                 f"{table.place(number)}: node {missing!r} is not in {label}; add it there or drop the link"
+                + (header if number == 1 and table.header is None else "")
             )
         if w is not None:
             weights.append(weight_of(cells[w], table.place(number)))
@@ -95,6 +104,8 @@ def edge_columns(graph: Graph) -> tuple[list[str], list[NDArray[Any]]]:
 def _check_links(label: str, pairs: NDArray[np.int64], names: list[Any]) -> None:
     if (pairs[:, 0] != pairs[:, 1]).any():
         return
+    if not len(pairs):
+        raise InputError(f"{label}: all links are predicted, which are left out; say predicted=False to take them")
     if len(names) == 1:
         raise InputError(f"{label}: {names[0]!r} is the only node; a graph needs at least two, and a link between them")
     raise InputError(f"{label}: all {len(pairs):,} links are self-loops, which are dropped; give a link of two nodes")

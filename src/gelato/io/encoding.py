@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, issparse
 
 from gelato.errors import InputError
+from gelato.io.compact import Matrix, compact
 from gelato.registry import Registry
 
 Cells = Sequence[Any]
@@ -24,35 +25,44 @@ Place = Callable[[int], str]
 
 MISSING = frozenset({"na", "n/a", "nan", "null", "#n/a"})
 """Lower-case cells that stand for a missing value in a column of no forced kind."""
-SPARSE_BELOW = 0.25
-"""Numbers are held sparse when a smaller share than this differs from zero."""
 
 
 def encode(
-    columns: Mapping[str, Cells], kinds: Mapping[str, str], place: Callable[[str, int], str]
-) -> tuple[NDArray[np.float64] | csr_array, list[str]]:
+    names: Sequence[str],
+    texts: Mapping[str, Cells],
+    numbers: Matrix,
+    kinds: Mapping[str, str],
+    place: Callable[[str, int], str],
+) -> tuple[Matrix, list[str]]:
     """The ``(n, f)`` matrix of some columns of ``n`` cells, and the names of its ``f`` attributes.
 
     Args:
-        columns: cells of each column, ``""`` where one is empty.
+        names: all columns, in their order.
+        texts: cells of the columns that are to be encoded here, ``""`` where one is empty.
+        numbers: ``(n, p)`` the other columns, which are finite numbers, in their order.
         kinds: ``number``, ``category`` or ``text`` for the columns whose kind is not to be guessed.
         place: where a cell stands, from its column and its row.
     """
     for name, kind in kinds.items():
-        if name not in columns:
-            raise InputError(f"kinds names a column {name!r}; known: {', '.join(columns)}")
+        if name not in names:
+            raise InputError(f"kinds names a column {name!r}; known: {', '.join(names)}")
         KINDS[kind]  # refuses an unknown kind
-    blocks: list[Any] = []
-    names: list[str] = []
-    for name, cells in columns.items():
-        block, labels = _encode_column(name, cells, kinds.get(name), partial(place, name))
-        blocks.append(block)
-        names += labels
-    if any(not isinstance(block, np.ndarray) for block in blocks):
-        return csr_array(hstack([csr_array(block) for block in blocks], format="csr")), names
-    dense = np.hstack(blocks)
-    sparse = np.count_nonzero(dense) < SPARSE_BELOW * dense.size
-    return csr_array(dense) if sparse else dense, names
+    coded = {
+        name: _encode_column(name, texts[name], kinds.get(name), partial(place, name))
+        for name in names
+        if name in texts
+    }
+    if not coded:
+        return numbers, list(names)
+    labels = [coded[name][1] if name in coded else [name] for name in names]
+    first = np.cumsum([0, *map(len, labels)])
+    spans = {name: np.arange(first[i], first[i + 1]) for i, name in enumerate(names)}
+    there = np.concatenate([spans[name] for name in (*(name for name in names if name not in coded), *coded)])
+    wide = csr_array(hstack([csr_array(numbers), *(csr_array(block) for block, _ in coded.values())], format="csr"))
+    wide = csr_array((wide.data, there[wide.indices], wide.indptr), shape=wide.shape)
+    wide.sort_indices()
+    counted = any(issparse(block) for block, _ in coded.values())
+    return wide if counted else compact(wide), [label for column in labels for label in column]
 
 
 def _encode_column(name: str, cells: Cells, kind: str | None, place: Place) -> tuple[Any, list[str]]:
@@ -112,7 +122,7 @@ def _counted(name: str, joint: str, terms: list[list[str]]) -> tuple[csr_array, 
 def _floats(cells: Cells) -> NDArray[np.float64] | None:
     try:
         return np.array(list(map(float, cells)))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

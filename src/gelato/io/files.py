@@ -63,6 +63,13 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
+def packing(path: Path, packed: bool) -> Iterator[IO[bytes]]:
+    """A file to write bytes to, gzipped when ``packed``, the same bytes whenever that is."""
+    with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) if packed else path.open("wb") as stream:
+        yield cast(IO[bytes], stream)
+
+
+@contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
     """A path beside ``path`` to write to; it takes the place of ``path`` only when the block ends well."""
     goal = path.resolve()

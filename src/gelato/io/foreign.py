@@ -10,6 +10,7 @@ from gelato.errors import InputError
 from gelato.graph import Graph, pair_keys
 from gelato.io.edges import edge_columns
 from gelato.io.optional import optional
+from gelato.io.predicted import RankedLinks, checked
 
 
 def from_scipy(adjacency: Any, *, directed: bool = False, **fields: Any) -> Graph:
@@ -39,27 +40,30 @@ def from_pyg(data: Any, *, directed: bool = False) -> Graph:
     """The graph of a ``torch_geometric.data.Data``.
 
     It is made of ``edge_index``, which may hold an undirected link in one direction or in both, and of ``edge_weight``,
-    ``edge_time``, ``x``, ``y`` and ``names`` where they are there.
+    ``edge_time``, ``x``, ``x_names``, ``y`` and ``names`` where they are there.
     """
     if data.edge_index is None:
         raise InputError("the Data has no edge_index; convert its links to one first")
     pairs = data.edge_index.cpu().numpy().T
-    weights, times, x, y, names = (data.get(key) for key in ("edge_weight", "edge_time", "x", "y", "names"))
+    keys = ("edge_weight", "edge_time", "x", "y", "names", "x_names")
+    weights, times, x, y, names, x_names = (data.get(key) for key in keys)
     fields = {
         "attributes": None if x is None else _attributes(x),
         "labels": None if y is None else y.cpu().numpy().ravel(),
         "names": None if names is None else np.fromiter(names, dtype=object, count=len(names)),
+        "attribute_names": None if x_names is None else np.fromiter(x_names, dtype=object, count=len(x_names)),
     }
     weight = np.ones(len(pairs)) if weights is None else weights.cpu().numpy().astype(np.float64).ravel()
     time = None if times is None else times.cpu().numpy().astype(np.float64).ravel()
     return _from_both(pairs, weight, time, int(data.num_nodes), directed, fields)
 
 
-def to_pyg(graph: Graph, *, sparse: bool = False) -> Any:
+def to_pyg(graph: Graph, *, sparse: bool = False, predicted: RankedLinks | None = None) -> Any:
     """The ``torch_geometric.data.Data`` of a graph, with both directions of an undirected link.
 
     Attributes and weights are of Torch's default dtype; ``x`` is dense unless ``sparse``. Labels that are no numbers
-    become their position in the sorted ``y_names``.
+    become their position in the sorted ``y_names``. Links that were ``predicted`` are not in ``edge_index`` but apart,
+    each once, the best first: ``predicted_edge_index`` is ``(2, k)``, and ``predicted_score`` ``(k,)``.
     """
     data_module = optional("torch_geometric.data", purpose="to_pyg", extra="pyg")
     torch = optional("torch", purpose="to_pyg", extra="pyg")
@@ -81,6 +85,12 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Any:
         data.y_names = None if numeric else y_names.tolist()
     if graph.names is not None:
         data.names = graph.names.tolist()
+    if graph.attribute_names is not None:
+        data.x_names = graph.attribute_names.tolist()
+    if predicted is not None:
+        ranked, score = checked(graph, predicted)
+        data.predicted_edge_index = torch.tensor(ranked.T)
+        data.predicted_score = torch.tensor(score, dtype=torch.get_default_dtype())
     return data
 
 

@@ -28,6 +28,7 @@ def read_graph(
     header: bool | None = None,
     delimiter: str | None = None,
     isolated: bool = False,
+    predicted: Column | Literal[False] = None,
 ) -> Graph:
     """The graph in a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``), ``.parquet`` or ``.npz`` file.
 
@@ -49,9 +50,11 @@ def read_graph(
         delimiter: what divides the columns of a text file; by default its suffix tells.
         isolated: whether nodes of the attribute table that no link names are kept, as nodes without links; by default
             they are refused.
+        predicted: column that says true for links that were only predicted, which are left out; by default one called
+            predicted, ``False`` to take them as links like others.
     """
     path = Path(path)
-    layout = Layout(source, target, weight, time, header, delimiter)
+    layout = Layout(source, target, weight, time, header, delimiter, predicted)
     if attributes is not None and not isinstance(attributes, AttributeTable):
         attributes = read_attributes(attributes)
     return format_of(path, FORMATS).read(path, layout, attributes, directed, isolated)

@@ -1,16 +1,16 @@
 """Data frames of pandas and Polars: one frame of links, and one of nodes with their attributes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
-from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.io.attributes import attribute_table, dense_rows
+from gelato.io.attributes import attribute_table, dense_columns
 from gelato.io.edges import edge_columns, table_graph
+from gelato.io.frame_table import FrameColumn, frame_table, pandas_columns, polars_columns
 from gelato.io.layout import Column, Layout
 from gelato.io.names import written_columns
 from gelato.io.optional import optional
-from gelato.io.tables import Table
+from gelato.io.predicted import RankedLinks, checked, first_of_each, keys_of
 
 
 def from_pandas(
@@ -24,14 +24,15 @@ def from_pandas(
     time: Column | Literal[False] = None,
     kinds: Mapping[str, str] | None = None,
     isolated: bool = False,
+    predicted: Column | Literal[False] = None,
 ) -> Graph:
     """The graph of a pandas frame of links, with attributes from a frame of nodes.
 
     The options are those of ``read_graph``, and ``kinds`` that of ``read_attributes``; names of nodes keep their type.
     """
-    columns = None if nodes is None else _pandas_columns(nodes)
-    layout = Layout(source, target, weight, time)
-    return _graph(_pandas_columns(edges), columns, layout, directed, kinds or {}, isolated)
+    columns = None if nodes is None else pandas_columns(nodes)
+    layout = Layout(source, target, weight, time, predicted=predicted)
+    return _graph(pandas_columns(edges), columns, layout, directed, kinds or {}, isolated)
 
 
 def from_polars(
@@ -45,75 +46,70 @@ def from_polars(
     time: Column | Literal[False] = None,
     kinds: Mapping[str, str] | None = None,
     isolated: bool = False,
+    predicted: Column | Literal[False] = None,
 ) -> Graph:
     """The graph of a Polars frame of links, with attributes from a frame of nodes; see ``from_pandas``."""
-    columns = None if nodes is None else _polars_columns(nodes)
-    layout = Layout(source, target, weight, time)
-    return _graph(_polars_columns(edges), columns, layout, directed, kinds or {}, isolated)
+    columns = None if nodes is None else polars_columns(nodes)
+    layout = Layout(source, target, weight, time, predicted=predicted)
+    return _graph(polars_columns(edges), columns, layout, directed, kinds or {}, isolated)
 
 
-def to_pandas(graph: Graph) -> tuple[Any, Any]:
-    """A frame of links (source, target, and weight and time if any) and one of nodes (node, and its attributes)."""
+def to_pandas(graph: Graph, *, predicted: RankedLinks | None = None) -> tuple[Any, Any]:
+    """A frame of links (source, target, and weight and time if any) and one of nodes (node, and its attributes).
+
+    Links that were ``predicted`` follow those of the graph, which ``from_pandas`` takes alone. There are columns
+    predicted and score then; links of the graph have a score only if they were predicted all the same.
+    """
     pandas = optional("pandas", purpose="to_pandas", extra="pandas")
-    edges, nodes = _frames(graph)
-    return pandas.DataFrame(edges), pandas.DataFrame(nodes)
+    edges, nodes = _frames(graph, predicted)
+    frame = pandas.DataFrame(edges)
+    return frame if predicted is None else frame.astype({"score": float}), pandas.DataFrame(nodes)
 
 
-def to_polars(graph: Graph) -> tuple[Any, Any]:
-    """A frame of links (source, target, and weight and time if any) and one of nodes (node, and its attributes)."""
+def to_polars(graph: Graph, *, predicted: RankedLinks | None = None) -> tuple[Any, Any]:
+    """A frame of links (source, target, and weight and time if any) and one of nodes; see ``to_pandas``."""
     polars = optional("polars", purpose="to_polars", extra="polars")
-    edges, nodes = _frames(graph)
+    edges, nodes = _frames(graph, predicted)
     return polars.DataFrame(edges), polars.DataFrame(nodes)
 
 
 def _graph(
-    edges: Mapping[str, list[Any]],
-    nodes: Mapping[str, list[Any]] | None,
+    edges: Mapping[str, FrameColumn],
+    nodes: Mapping[str, FrameColumn] | None,
     layout: Layout,
     directed: bool,
     kinds: Mapping[str, str],
     isolated: bool,
 ) -> Graph:
-    attributes = None if nodes is None else attribute_table(_table(nodes, "the frame of nodes"), kinds)
-    return table_graph(_table(edges, "the frame of links"), layout, attributes, directed=directed, isolated=isolated)
+    attributes = None if nodes is None else attribute_table(frame_table(nodes, "the frame of nodes"), kinds)
+    table = frame_table(edges, "the frame of links")
+    return table_graph(table, layout, attributes, directed=directed, isolated=isolated)
 
 
-def _table(columns: Mapping[str, list[Any]], label: str) -> Table:
-    rows = list(zip(*columns.values(), strict=True))
-    if not rows:
-        raise InputError(f"{label} is empty; it needs at least one row")
-    return Table(label, "row", tuple(columns), len(columns), lambda wanted: iter(enumerate(rows, 1)))
-
-
-def _pandas_columns(frame: Any) -> dict[str, list[Any]]:
-    if not hasattr(frame, "items"):
-        raise InputError(f"from_pandas takes data frames, got {type(frame).__name__}")
-    return _columns((name, column.astype(object).where(column.notna(), "").tolist()) for name, column in frame.items())
-
-
-def _polars_columns(frame: Any) -> dict[str, list[Any]]:
-    if not hasattr(frame, "iter_columns"):
-        raise InputError(f"from_polars takes data frames, got {type(frame).__name__}")
-    return _columns(
-        (column.name, ["" if cell is None or cell != cell else cell for cell in column.to_list()])
-        for column in frame.iter_columns()
-    )
-
-
-def _columns(named: Iterable[tuple[Any, list[Any]]]) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {}
-    for name, cells in named:
-        if str(name) in columns:
-            raise InputError(f"two columns are called {name!r}; rename one")
-        columns[str(name)] = cells
-    return columns
-
-
-def _frames(graph: Graph) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+def _frames(graph: Graph, predicted: RankedLinks | None) -> tuple[dict[str, Any], dict[str, Any]]:
     names = list(range(graph.n)) if graph.names is None else graph.names.tolist()
     header, columns = edge_columns(graph)
-    edges = {name: column.tolist() for name, column in zip(header, columns, strict=True)}
+    edges: dict[str, list[Any]] = {name: column.tolist() for name, column in zip(header, columns, strict=True)}
+    if predicted is not None:
+        _add_predicted(edges, graph, predicted)
     for end in ("source", "target"):
         edges[end] = [names[node] for node in edges[end]]
-    attributes = list(map(list, zip(*dense_rows(graph), strict=True))) if graph.f else []
-    return edges, {"node": names, **dict(zip(written_columns(graph, "the frame of nodes"), attributes, strict=True))}
+    titles = written_columns(graph, "the frame of nodes")
+    return edges, {"node": names, **dict(zip(titles, dense_columns(graph), strict=True))}
+
+
+def _add_predicted(edges: dict[str, list[Any]], graph: Graph, links: RankedLinks) -> None:
+    """Put predicted links below those of the graph, with ``None`` where nothing is known of one."""
+    pairs, score = checked(graph, links)
+    place = {key: i for i, key in enumerate(keys_of(graph, graph.edges).tolist())}
+    key = keys_of(graph, pairs).tolist()
+    edges["predicted"], edges["score"] = [False] * graph.m, [None] * graph.m
+    for i in first_of_each(graph, pairs).tolist():
+        value = float(score[i])
+        if key[i] in place:
+            edges["score"][place[key[i]]] = value
+            continue
+        u, v = pairs[i].tolist()
+        row = {"source": u, "target": v, "predicted": True, "score": value}
+        for name, column in edges.items():
+            column.append(row.get(name))

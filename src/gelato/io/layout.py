@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gelato.errors import InputError
-from gelato.io.tables import Table
+from gelato.io.table import Table
 
 Column = str | int | None
 """A column by name, by position counted from 0, or wherever it is usually found."""
@@ -19,6 +19,7 @@ NODE_COLUMNS = (
 """Names of the two node columns, in lower case, without punctuation and a last ``id``."""
 WEIGHT_COLUMNS = ("weight",)
 TIME_COLUMNS = ("time", "timestamp")
+PREDICTED_COLUMNS = ("predicted",)
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,18 @@ class Layout:
     time: Column | Literal[False] = None
     header: bool | None = None
     delimiter: str | None = None
+    predicted: Column | Literal[False] = None
 
     def is_header(self, first: Sequence[str], second: Sequence[str] | None) -> bool:
         """Whether the first row is a header.
 
-        It is when a column is asked for by name; when it holds two well-known names of node columns, or a name of a
-        weight or time column behind the first two; and when integers stand below two first cells that are none.
+        It is when a column is asked for by name; when it holds two well-known names of node columns, or a well-known
+        name of another column behind the first two; and when integers stand below two first cells that are none.
         """
-        if any(isinstance(column, str) for column in (self.source, self.target, self.weight, self.time)):
+        asked = (self.source, self.target, self.weight, self.time, self.predicted)
+        if any(isinstance(column, str) for column in asked):
             return True
-        known = {*WEIGHT_COLUMNS, *TIME_COLUMNS}
+        known = {*WEIGHT_COLUMNS, *TIME_COLUMNS, *PREDICTED_COLUMNS}
         if _node_columns(first) or any(_plain(cell) in known for cell in first[2:]):
             return True
         return second is not None and not any(map(_is_integer, first[:2])) and all(map(_is_integer, second[:2]))
@@ -58,6 +61,11 @@ class Layout:
         if u == v:
             raise InputError(f"{table.label}: source and target are both column {u}; name both columns")
         return u, v, _find(table, self.weight, "weight", (u, v)), _find(table, self.time, "time", (u, v))
+
+    def flag(self, table: Table) -> int | None:
+        """Position of the column that tells which links were only predicted."""
+        u, v, _, _ = self.columns(table)
+        return _find(table, self.predicted, "predicted", (u, v))
 
 
 def _plain(name: str) -> str:
@@ -78,6 +86,6 @@ def _find(table: Table, asked: Column | Literal[False], role: str, taken: tuple[
         return None
     if asked is not None:
         return table.position(asked, role)
-    known = WEIGHT_COLUMNS if role == "weight" else TIME_COLUMNS
+    known = {"weight": WEIGHT_COLUMNS, "time": TIME_COLUMNS, "predicted": PREDICTED_COLUMNS}[role]
     names = [_plain(name) for name in table.header or ()]
     return next((i for i, name in enumerate(names) if name in known and i not in taken), None)

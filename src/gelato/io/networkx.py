@@ -11,23 +11,34 @@ from gelato.io.attributes import dense_rows
 from gelato.io.cells import weight_of
 from gelato.io.edges import edge_columns
 from gelato.io.optional import optional
+from gelato.io.predicted import RankedLinks, checked, first_of_each
 
 
 def from_networkx(
-    graph: Any, *, attributes: str | None = None, weight: str | None = "weight", time: str | None = None
+    graph: Any,
+    *,
+    attributes: str | None = None,
+    weight: str | None = "weight",
+    time: str | None = None,
+    predicted: str | None = "predicted",
 ) -> Graph:
     """The graph of a NetworkX graph of any kind; parallel links are dropped as repeats.
+
+    Links that ``to_networkx`` added as predictions are not taken for observed ones: they are left out.
 
     Args:
         graph: nodes may be anything hashable, and become the names.
         attributes: key of the numbers of each node, a vector or one number, or ``None``.
         weight: key of the weights; a link without one weighs 1. ``None`` for no weights.
         time: key of the times, a number for every link, or ``None``.
+        predicted: key that is ``True`` for links that were only predicted; ``None`` takes them as links like others.
     """
     names = list(graph.nodes)
     index = {name: i for i, name in enumerate(names)}
     pairs, weights, times = [], [], []
     for u, v, data in graph.edges(data=True):
+        if predicted is not None and data.get(predicted) is True:
+            continue
         place = f"link ({u!r}, {v!r})"
         pairs.append((index[u], index[v]))
         weights.append(1.0 if weight is None else weight_of(data.get(weight, 1.0), place, "weight=None"))
@@ -44,8 +55,24 @@ def from_networkx(
     )
 
 
-def to_networkx(graph: Graph, *, attributes: str = "x", weight: str = "weight", time: str = "time") -> Any:
-    """The ``Graph`` or ``DiGraph`` of NetworkX, its nodes called by their names, with labels under ``y``."""
+def to_networkx(
+    graph: Graph,
+    *,
+    attributes: str = "x",
+    weight: str = "weight",
+    time: str = "time",
+    predicted: RankedLinks | None = None,
+) -> Any:
+    """The ``Graph`` or ``DiGraph`` of NetworkX, its nodes called by their names, with labels under ``y``.
+
+    Args:
+        graph: what to convert.
+        attributes: key of the attributes of each node.
+        weight: key of the weights, which are there if any differs from 1.
+        time: key of the times, if there are any.
+        predicted: links to add, with ``predicted=True``, ``score`` and ``rank`` (from 1). The links of the graph have
+            ``predicted=False`` then, and those that were predicted all the same their ``score`` and ``rank`` too.
+    """
     networkx = optional("networkx", purpose="to_networkx", extra="networkx")
     result = networkx.DiGraph() if graph.directed else networkx.Graph()
     names = list(range(graph.n)) if graph.names is None else graph.names.tolist()
@@ -60,7 +87,20 @@ def to_networkx(graph: Graph, *, attributes: str = "x", weight: str = "weight", 
     keys = [{"weight": weight, "time": time}[name] for name in header[2:]]
     for u, v, *data in zip(*(column.tolist() for column in columns), strict=True):
         result.add_edge(names[u], names[v], **dict(zip(keys, data, strict=True)))
+    if predicted is not None:
+        _add_predicted(result, graph, names, predicted)
     return result
+
+
+def _add_predicted(result: Any, graph: Graph, names: list[Any], links: RankedLinks) -> None:
+    pairs, score = checked(graph, links)
+    for _, _, data in result.edges(data=True):
+        data["predicted"] = False
+    for i in first_of_each(graph, pairs).tolist():
+        u, v = (names[node] for node in pairs[i].tolist())
+        if not result.has_edge(u, v):
+            result.add_edge(u, v, predicted=True)
+        result.edges[u, v].update(score=float(score[i]), rank=i + 1)
 
 
 def _vectors(graph: Any, names: list[Any], key: str) -> NDArray[np.float64]:

@@ -1,69 +1,131 @@
-"""Rows of ``.parquet`` files, as text: what a cell means is decided where the rows are used."""
+"""Tables of ``.parquet`` files, whose cells are text: what a cell means is decided where the rows are used."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gelato.errors import InputError
+from gelato.io.blocks import Block, number
+from gelato.io.files import reading
 from gelato.io.optional import optional
+from gelato.io.table import HeaderRule, Row, Table
 
-RowSource = Callable[[Collection[int] | None], Iterator[tuple[int, Sequence[str]]]]
-"""The rows of a file; cells of columns that are not wanted are empty."""
-BATCH = 100_000
-"""Rows written at a time."""
+BATCH = 65_536
+"""Rows read or written at a time, at most."""
+CELLS = 1 << 22
+"""Cells read or written at a time, about."""
 
 
-def parquet_rows(path: Path, stream: IO[bytes]) -> tuple[tuple[str, ...], RowSource]:
-    """Column names, and what gives number and cells of every row, counted from 1; a null is an empty cell."""
-    parquet = optional("pyarrow.parquet", purpose=f"reading {path}", extra="parquet")
-    arrow = optional("pyarrow", purpose=f"reading {path}", extra="parquet")
-    try:
-        table = parquet.ParquetFile(stream)
-    except arrow.ArrowException as error:
-        raise InputError(f"{path}: is not a whole parquet file; write it again ({_line(error)})") from None
-    if table.metadata.num_rows == 0:
-        raise InputError(f"{path}: there are columns but no rows; add rows")
-    return tuple(table.schema_arrow.names), partial(_rows, path, table, arrow)
+@contextmanager
+def parquet_table(path: Path, is_header: HeaderRule, header: bool | None, delimiter: str | None) -> Iterator[Table]:
+    """The table in a file, which has names of its columns, and nothing between its cells."""
+    if header is False or delimiter is not None:
+        raise InputError(f"{path}: a parquet file has column names and no delimiter; leave out header and delimiter")
+    with reading(path) as stream:
+        file = _File(path, stream)
+        yield Table(str(path), "row", file.names, len(file.names), file.cells, file.blocks)
 
 
 def write_parquet(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows to ``goal``; a column is whatever pyarrow makes of the values of its first ``BATCH`` rows."""
+    """Write rows to ``goal``; a column is whatever pyarrow makes of the values that are written first."""
     parquet = optional("pyarrow.parquet", purpose=f"writing {path}", extra="parquet")
     arrow = optional("pyarrow", purpose=f"writing {path}", extra="parquet")
-    left = iter(rows)
-    columns = [list(column) for column in zip(*islice(left, BATCH), strict=True)] or [[] for _ in header]
+    left, size = iter(rows), _rows_at_once(len(header))
+    columns = [list(column) for column in zip(*islice(left, size), strict=True)] or [[] for _ in header]
     table = arrow.table(dict(zip(header, columns, strict=True)))
     with parquet.ParquetWriter(goal, table.schema) as writer:
         writer.write_table(table)
-        while block := list(islice(left, BATCH)):
+        while block := list(islice(left, size)):
             columns = [list(column) for column in zip(*block, strict=True)]
             writer.write_table(arrow.table(dict(zip(header, columns, strict=True)), schema=table.schema))
 
 
-def _rows(path: Path, table: Any, arrow: Any, wanted: Collection[int] | None) -> Iterator[tuple[int, Sequence[str]]]:
-    number = 0
-    try:
-        for batch in table.iter_batches():
+class _File:
+    """The rows of a file, counted from 1."""
+
+    def __init__(self, path: Path, stream: IO[bytes]) -> None:
+        parquet = optional("pyarrow.parquet", purpose=f"reading {path}", extra="parquet")
+        self._path = path
+        self._arrow = optional("pyarrow", purpose=f"reading {path}", extra="parquet")
+        try:
+            self._file = parquet.ParquetFile(stream)
+        except self._arrow.ArrowException as error:
+            raise InputError(f"{path}: is not a whole parquet file; write it again ({_line(error)})") from None
+        if self._file.metadata.num_rows == 0:
+            raise InputError(f"{path}: there are columns but no rows; add rows")
+        self.names: tuple[str, ...] = tuple(self._file.schema_arrow.names)
+
+    def cells(self, wanted: Collection[int] | None) -> Iterator[Row]:
+        """Number and cells of every row; those of columns that are not wanted are empty."""
+        for block in self.blocks():
             columns = [
-                _text(path, name, batch.column(i), arrow) if wanted is None or i in wanted else [""] * len(batch)
-                for i, name in enumerate(batch.schema.names)
+                block.cells(i) if wanted is None or i in wanted else [""] * len(block.numbers)
+                for i in range(len(self.names))
             ]
-            for cells in zip(*columns, strict=True):
-                number += 1
-                yield number, cells
-    except (arrow.ArrowException, OSError) as error:
-        raise InputError(f"{path}, after row {number}: the file is damaged; write it again ({_line(error)})") from None
+            yield from zip(block.numbers, zip(*columns, strict=True), strict=True)
+
+    def blocks(self) -> Iterator[Block]:
+        """The rows, some at a time."""
+        done = 0
+        try:
+            for batch in self._file.iter_batches(_rows_at_once(len(self.names))):
+                yield _ArrowBlock(self._path, batch, range(done + 1, done + 1 + len(batch)), self._arrow)
+                done += len(batch)
+        except (self._arrow.ArrowException, OSError) as error:
+            raise InputError(
+                f"{self._path}, after row {done}: the file is damaged; write it again ({_line(error)})"
+            ) from None
 
 
-def _text(path: Path, name: str, column: Any, arrow: Any) -> list[str]:
-    try:
-        return [cell or "" for cell in column.cast(arrow.string()).to_pylist()]
-    except arrow.ArrowException:
-        raise InputError(
-            f"{path}, column {name!r}: holds {column.type}; a cell must be a number, a time or UTF-8 text"
-        ) from None
+class _ArrowBlock:
+    """Some rows of a file, which pyarrow holds by column."""
+
+    def __init__(self, path: Path, batch: Any, numbers: Sequence[int], arrow: Any) -> None:
+        self.numbers = numbers
+        self._path, self._batch, self._arrow = path, batch, arrow
+
+    def cells(self, column: int) -> list[str]:
+        """The cells of a column as text; a null is an empty cell."""
+        return self._text(self._batch.column(column), column)
+
+    def values(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The numbers in some columns, ``nan`` where a cell is not a finite number."""
+        values = np.empty((len(self.numbers), len(columns)))
+        for i, column in enumerate(columns.tolist()):
+            values[:, i] = self._values(column)
+        return values
+
+    def _values(self, column: int) -> NDArray[np.float64]:
+        """What the text of the cells says, though every different cell is written and parsed only once."""
+        held = self._batch.column(column)
+        types = self._arrow.types
+        if types.is_integer(held.type) or types.is_float64(held.type):  # a null becomes nan
+            exact: NDArray[np.float64] = held.to_numpy(zero_copy_only=False).astype(np.float64)
+            return np.where(np.isfinite(exact), exact, np.nan)
+        try:
+            held = held.dictionary_encode()
+        except self._arrow.ArrowException:  # of a type whose cells cannot be compared
+            return np.array([number(cell) for cell in self.cells(column)])
+        different = np.array([*(number(cell) for cell in self._text(held.dictionary, column)), np.nan])
+        return np.asarray(different[held.indices.fill_null(len(different) - 1).to_numpy(zero_copy_only=False)])
+
+    def _text(self, held: Any, column: int) -> list[str]:
+        try:
+            return [cell or "" for cell in held.cast(self._arrow.string()).to_pylist()]
+        except self._arrow.ArrowException:
+            raise InputError(
+                f"{self._path}, column {self._batch.schema.names[column]!r}: holds {held.type}; "
+                "a cell must be a number, a time or UTF-8 text"
+            ) from None
+
+
+def _rows_at_once(width: int) -> int:
+    return max(1, min(BATCH, CELLS // max(1, width)))
 
 
 def _line(error: Exception) -> str:

@@ -7,7 +7,6 @@ further down is data. The first row of a ``.txt`` tells its delimiter: a tab, el
 
 import codecs
 import csv
-import gzip
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -15,45 +14,66 @@ from pathlib import Path
 from typing import IO, Any
 
 from gelato.errors import InputError
-from gelato.io.files import suffix_of
+from gelato.io.files import packing, suffix_of
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": None}
 SPACES = " "
 """The delimiter that stands for any run of white space."""
 
+Record = str | list[str]
+"""A row: a plain line that is yet to be cut at its delimiters, or cells."""
+
 _NEEDS_QUOTES = re.compile(r"[\"\r\n]|^[#%\s]|\s$|^$")
 
 
-def text_rows(path: Path, stream: IO[bytes], delimiter: str | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of every row; a row that spans lines has the number of its first."""
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise InputError(f"delimiter must be one character other than a quote or a line end, got {delimiter!r}")
-    kind = suffix_of(path).removesuffix(".gz")
-    delimiter = delimiter or DELIMITERS[kind]
-    comments = True
-    lines = _lines(path, stream)
-    for number, line in lines:
-        if line.isspace() or (comments and line[0] in "#%"):
-            continue
-        comments = kind == ".txt"
-        if delimiter is None:
-            delimiter = next((mark for mark in "\t," if mark in line), SPACES)
-        if '"' in line:
-            yield number, _quoted(path, number, line, lines, delimiter)
-        elif "\r" in line and "\r" in line.rstrip("\r\n"):
-            raise InputError(f"{path}, line {number}: a carriage return alone ends no line; save with LF or CRLF ends")
-        elif delimiter == SPACES:
-            yield number, line.split()
-        else:
-            yield number, [cell.strip() for cell in line.split(delimiter)]
+class TextReader:
+    """Rows of delimited text, one after the other.
+
+    Attributes:
+        delimiter: what divides the cells; in a ``.txt`` file without a given one it is known from the first row on.
+    """
+
+    def __init__(self, path: Path, stream: IO[bytes], delimiter: str | None = None) -> None:
+        if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+            raise InputError(f"delimiter must be one character other than a quote or a line end, got {delimiter!r}")
+        self._path, self._stream = path, stream
+        self._kind = suffix_of(path).removesuffix(".gz")
+        self.delimiter = delimiter or DELIMITERS[self._kind]
+
+    def records(self) -> Iterator[tuple[int, Record]]:
+        """Line number and content of every row; a row that spans lines has the number of its first."""
+        comments = True
+        lines = _lines(self._path, self._stream)
+        for number, line in lines:
+            if line.isspace() or (comments and line[0] in "#%"):
+                continue
+            comments = self._kind == ".txt"
+            if self.delimiter is None:
+                self.delimiter = next((mark for mark in "\t," if mark in line), SPACES)
+            if '"' in line:
+                yield number, _quoted(self._path, number, line, lines, self.delimiter)
+                continue
+            line = line.rstrip("\r\n")
+            if "\r" in line:
+                raise InputError(
+                    f"{self._path}, line {number}: a carriage return alone ends no line; save with LF or CRLF ends"
+                )
+            yield number, line.split() if self.delimiter == SPACES else line
+
+    def width(self, record: Record) -> int:
+        """How many cells a row has."""
+        return record.count(self.delimiter or SPACES) + 1 if isinstance(record, str) else len(record)
+
+    def cells(self, record: Record) -> list[str]:
+        """The cells of a row."""
+        return [cell.strip() for cell in record.split(self.delimiter)] if isinstance(record, str) else record
 
 
 def write_text(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write rows to ``goal`` in the form that the name ``path`` asks for; ``.txt`` is separated by tabs."""
     suffix = suffix_of(path)
     delimiter = DELIMITERS[suffix.removesuffix(".gz")] or "\t"
-    packed = suffix.endswith(".gz")
-    with gzip.GzipFile(goal, "wb", compresslevel=6, mtime=0) if packed else goal.open("wb") as stream:
+    with packing(goal, suffix.endswith(".gz")) as stream:
         for cells in chain([header], rows):
             line = delimiter.join([_cell(cell, delimiter) for cell in cells])
             try:
@@ -91,14 +111,14 @@ def _quoted(path: Path, number: int, line: str, lines: Iterator[tuple[int, str]]
         raise InputError(f"{path}, line {number}: {error}; is a quote left open?") from None
     raw = "".join(record)
     # The csv module does not tell which cells were quoted, and only those keep their outer spaces.
-    cells = [cell if f'"{_doubled(cell)}"' in raw else cell.strip() for cell in cells]
+    cells = [cell if (bare := cell.strip()) == cell or f'"{_doubled(cell)}"' in raw else bare for cell in cells]
     return cells[:-1] if delimiter == SPACES and cells[-1] == "" else cells
 
 
 def _cell(value: Any, delimiter: str) -> str:
     if isinstance(value, float):
-        return repr(value).removesuffix(".0")
-    text = str(value)
+        return float.__repr__(value).removesuffix(".0")  # a NumPy number is a float that prints its type
+    text = "" if value is None else str(value)
     return f'"{_doubled(text)}"' if delimiter in text or _NEEDS_QUOTES.search(text) else text
 
 

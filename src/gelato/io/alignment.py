@@ -1,0 +1,126 @@
+"""The attributes of a graph in the columns of another, such as the one a model was trained on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+
+ENOUGH = 0.5
+"""Share of the columns that must be there; with fewer, the tables speak of different things."""
+SHOWN = 5
+"""Names that a message lists at most."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How the columns of a table match those of a model.
+
+    Attributes:
+        missing: columns of the model that the table lacks, and that count as 0.
+        unknown: columns of the table that the model does not know, and that are left out.
+        same_order: whether the columns that both have stand in the same order.
+        total: how many columns the model has.
+    """
+
+    missing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    same_order: bool = True
+    total: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the table has the columns of the model, and no others, in the same order."""
+        return not self.missing and not self.unknown and self.same_order
+
+    def __str__(self) -> str:
+        parts = []
+        if self.missing:
+            are, count = ("is", "counts") if len(self.missing) == 1 else ("are", "count")
+            parts.append(
+                f"{len(self.missing):,} of the model's {self.total:,} attribute columns {are} not in this table "
+                f"and {count} as 0: {_some(self.missing)}"
+            )
+        else:
+            parts.append(f"all {self.total:,} attribute columns of the model are in this table")
+        if self.unknown:
+            columns, are = ("column", "is") if len(self.unknown) == 1 else ("columns", "are")
+            parts.append(
+                f"{len(self.unknown):,} {columns} of the table {are} unknown to the model and {are} left out: "
+                f"{_some(self.unknown)}"
+            )
+        if not self.same_order:
+            parts.append("the columns stand in another order and are put in the model's")
+        return "; ".join(parts)
+
+
+def align_attributes(graph: Graph, columns: Sequence[str]) -> tuple[Graph, Alignment]:
+    """The graph with its attributes in these columns, and how they matched.
+
+    Columns are matched by name: one that the graph lacks becomes zeros, and one that only the graph has is left out. A
+    graph without names of attributes is taken as it is when it has as many of them. Sparse attributes stay sparse.
+
+    Args:
+        graph: a graph with attributes.
+        columns: names of the attributes wanted, in their order, such as those of the graph a model was trained on.
+    """
+    wanted = [str(name) for name in columns]
+    if graph.attributes is None:
+        raise InputError(
+            f"the graph has no attributes, and {len(wanted):,} columns are needed, such as {_some(wanted)}; "
+            "give it an attribute table"
+        )
+    if graph.attribute_names is None:
+        if graph.f != len(wanted):
+            raise InputError(
+                f"the graph has {graph.f:,} attributes without names, and {len(wanted):,} columns are needed, such as "
+                f"{_some(wanted)}; name its attributes, or give it exactly these"
+            )
+        return graph, Alignment(total=len(wanted))
+    held = [str(name) for name in graph.attribute_names.tolist()]
+    if held == wanted:
+        return graph, Alignment(total=len(wanted))
+    place, known = _places(wanted, "the columns wanted"), _places(held, "the attributes of the graph")
+    missing = tuple(name for name in wanted if name not in known)
+    unknown = tuple(name for name in held if name not in place)
+    if len(wanted) - len(missing) < ENOUGH * len(wanted) or not wanted:
+        raise InputError(
+            f"only {len(wanted) - len(missing):,} of {len(wanted):,} attribute columns are in the graph, fewer than "
+            f"half: needed {_some(missing)}; the graph has {_some(unknown or held)}; "
+            "give it the table the model knows, or rename its columns"
+        )
+    there = np.array([place.get(name, -1) for name in held], dtype=np.int64)
+    both = there[there >= 0]
+    alignment = Alignment(missing, unknown, bool((np.diff(both) > 0).all()), len(wanted))
+    names = np.fromiter(wanted, dtype=object, count=len(wanted))
+    return replace(graph, attributes=_moved(graph.attributes, there, len(wanted)), attribute_names=names), alignment
+
+
+def _moved(x: Any, there: NDArray[np.int64], width: int) -> Any:
+    """A matrix whose column ``i`` becomes column ``there[i]``, unless that is -1, and all others zeros."""
+    if not issparse(x):
+        moved = np.zeros((x.shape[0], width), dtype=x.dtype)
+        moved[:, there[there >= 0]] = x[:, there >= 0]
+        return moved
+    column = there[x.indices]
+    kept = column >= 0
+    starts = np.concatenate([[0], np.cumsum(kept)])[x.indptr]
+    return csr_array((x.data[kept], column[kept], starts), shape=(x.shape[0], width))
+
+
+def _places(names: Sequence[str], what: str) -> dict[str, int]:
+    place: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if place.setdefault(name, i) != i:
+            raise InputError(f"two of {what} are called {name!r}; rename one")
+    return place
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")

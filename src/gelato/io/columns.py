@@ -1,0 +1,88 @@
+"""The columns of a table in bounded memory: numbers as a matrix, sparse where it can be, all others as cells."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, vstack
+
+from gelato.errors import InputError
+from gelato.io.compact import SPARSE_BELOW, Matrix, compact, nonzeros
+from gelato.io.table import Table
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table of ``n`` rows.
+
+    Attributes:
+        numbers: ``(n,)`` number of each row in its source.
+        texts: the cells of the columns that were to be kept as they are, and of those that are not all finite numbers.
+        matrix: ``(n, p)`` the other columns, in their order.
+    """
+
+    numbers: list[int]
+    texts: dict[int, list[Any]]
+    matrix: Matrix
+
+
+def read_columns(table: Table, keep: Collection[int]) -> Columns:
+    """Read a table once, and again for columns that look like numbers at first and turn out to be none.
+
+    Args:
+        table: what to read; all its columns are kept as they are when it can be read only once.
+        keep: columns whose cells are kept as they are, whatever they hold.
+    """
+    texts: dict[int, list[Any]] = {column: [] for column in (keep if table.again else range(table.width))}
+    plain = np.array([column for column in range(table.width) if column not in texts], dtype=np.intp)
+    numbers: list[int] = []
+    pieces: list[tuple[NDArray[np.intp], Any]] = []
+    late: list[int] = []
+    for block in table.blocks():
+        values = block.values(plain)
+        good = ~np.isnan(values).any(axis=0)
+        if not good.all():
+            bad = plain[~good].tolist()
+            if numbers:
+                late += bad
+            else:
+                texts |= {column: [] for column in bad}
+            plain, values = plain[good], values[:, good]
+        for column, cells in texts.items():
+            cells += block.cells(column)
+        pieces.append((plain, compact(values)))
+        numbers += block.numbers
+    if late:
+        texts |= _cells(table, late, len(numbers))
+    return Columns(numbers, texts, _joined(pieces, plain, len(numbers)))
+
+
+def _cells(table: Table, columns: Sequence[int], rows: int) -> dict[int, list[Any]]:
+    texts: dict[int, list[Any]] = {column: [] for column in columns}
+    for block in table.blocks(columns):
+        for column, cells in texts.items():
+            cells += block.cells(column)
+    if any(len(cells) != rows for cells in texts.values()):
+        raise InputError(f"{table.label}: changed while it was read; read it again")
+    return texts
+
+
+def _joined(pieces: list[tuple[NDArray[np.intp], Any]], columns: NDArray[np.intp], rows: int) -> Matrix:
+    """The matrix of some columns of all pieces, which hold these and perhaps more; the pieces are used up."""
+    pieces.reverse()
+    parts = []
+    while pieces:
+        held, part = pieces.pop()
+        parts.append(part if len(held) == len(columns) else part[:, np.isin(held, columns)])
+    if sum(map(nonzeros, parts)) < SPARSE_BELOW * rows * len(columns):
+        return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
+    dense = np.empty((rows, len(columns)))
+    parts.reverse()
+    end = 0
+    while parts:
+        part = parts.pop()
+        start, end = end, end + part.shape[0]
+        dense[start:end] = part.toarray() if issparse(part) else part
+    return dense
