@@ -1,8 +1,4 @@
-"""Consumer: keep the best ``k`` entries of a block of rows in a bounded heap.
-
-Better means a higher score; of equal scores the pair that comes first in the order of ``(u, v)``. The root of the
-heap is the worst entry kept, so most entries cost one comparison.
-"""
+"""Consumer: offer the pairs of some rows to a buffer of the best ones, globally or row by row."""
 
 from typing import NamedTuple
 
@@ -10,105 +6,301 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gelato.kernels.form import score_of
+from gelato.kernels.best import drop, empty, place_levels, select, too_late
+from gelato.kernels.form import JACCARD, score_of
 from gelato.kernels.walk import walk_row
 
+FORWARD, BACKWARD, EITHER = 0, 1, 2
+"""How a pair lists row ``u`` and column ``v``: ``(u, v)``, ``(v, u)``, or the smaller name first."""
 
-class Heap(NamedTuple):
-    """Room for ``k`` entries and, in ``size[0]``, how many are held."""
+PARTNER, ROW = 1, 2
+"""Bits of ``Pattern.side``: a node may be the column of a pair; it is a row too, whose pairs must not come twice."""
 
-    score: NDArray[np.float64]
-    u: NDArray[np.int64]
-    v: NDArray[np.int64]
-    size: NDArray[np.int64]
+_CHUNK = 32  # hits of one row that are offered at once
 
 
-def heap_of(k: int) -> Heap:
-    """An empty heap for the best ``k`` entries."""
-    return Heap(np.empty(k), np.empty(k, np.int64), np.empty(k, np.int64), np.zeros(1, np.int64))
+class Pattern(NamedTuple):
+    """Rows to look at and the columns that count in them; nodes may go by new indices.
+
+    ``rows`` and ``low`` are ``(r,)``: row ``rows[i]`` holds the columns from ``low[i]`` on, less itself and
+    ``skip_indices[skip_indptr[i] : skip_indptr[i + 1]]``. ``side`` is ``(n,)`` bits, ``name`` ``(n,)`` the old index,
+    ``node`` ``(n,)`` the ``g`` of the scores, ``lead`` that of the columns with the best background.
+    """
+
+    rows: NDArray[np.int64]
+    low: NDArray[np.int64]
+    skip_indptr: NDArray[np.int64]
+    skip_indices: NDArray[np.int64]
+    side: NDArray[np.uint8]
+    name: NDArray[np.int64]
+    node: NDArray[np.float64]
+    lead: float
+    turn: int
+
+
+class Partners(NamedTuple):
+    """The columns that count by falling background, then name: ``column``.
+
+    Row ``i`` begins at position ``start[i]``; at ``group_end[p]`` follows the next value of ``g`` after position ``p``.
+    """
+
+    column: NDArray[np.int64]
+    group_end: NDArray[np.int64]
+    start: NDArray[np.int64]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def top_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node, space, heap):  # type: ignore[no-untyped-def]
-    """Offer the scores of ``rows`` to ``heap``; arguments as in ``histogram_walks``.
-
-    A row's background is looked at only while its best could still be kept: rows come in ascending order, so a tie
-    with the worst entry of a full heap loses.
-    """
+def top_walks(begin, end, pattern, walk, form, space, best):  # type: ignore[no-untyped-def]
+    """Offer what walks from ``pattern.rows[begin:end]`` reach to ``best``."""
     reached, touched = space.reached, space.touched
-    least, most = node.min(), node.max()
-    for u in rows:
-        first, last = low[u], high[u]
-        listed = walk_row(u, first, last, walk, space)
-        for j in range(skip_indptr[u], skip_indptr[u + 1]):
-            reached[skip_indices[j]] = -1  # neither explicit nor background
-        if first <= u < last:
-            reached[u] = -1
-        best = form.sign * (node[u] * (most if form.sign > 0 else least))
-        background = heap.size[0] < len(heap.score) or best > heap.score[0]
-        if background:
-            listed = -1
-        for i in range(listed if listed >= 0 else last - first):
-            v = touched[i] if listed >= 0 else first + i
-            if reached[v] > 0:
-                offer(heap, score_of(reached[v], node[u], node[v], form), u, v)
-            elif background and reached[v] == 0:
-                offer(heap, form.sign * (node[u] * node[v]), u, v)
-            reached[v] = 0
-        for j in range(skip_indptr[u], skip_indptr[u + 1]):
+    rows, lows, node = pattern.rows, pattern.low, pattern.node
+    skip_indptr, skip_indices = pattern.skip_indptr, pattern.skip_indices
+    cuts, hit_node, hit_score = best.cut, best.hit_node, best.hit_score
+    scale = np.inf if form.kind == JACCARD else form.scale
+    n = len(node)
+    for i in range(begin, end):
+        u, low = rows[i], lows[i]
+        listed = walk_row(u, low, n, walk, space)
+        for j in range(skip_indptr[i], skip_indptr[i + 1]):
             reached[skip_indices[j]] = 0
         reached[u] = 0
+        cut = cuts[0]
+        highest = form.sign * (node[u] * pattern.lead)  # no score is above scale * W + highest, which spares the g_v
+        hits = np.int64(0)
+        if listed >= 0:
+            for j in range(listed):
+                v = touched[j]
+                value = reached[v]
+                reached[v] = 0
+                if scale * value + highest >= cut:
+                    hit_node[hits] = v
+                    hit_score[hits] = value
+                    hits += 1
+        else:
+            for v in range(low, n):
+                value = reached[v]
+                if scale * value + highest >= cut:
+                    hit_node[hits] = v
+                    hit_score[hits] = value
+                    hits += 1
+            reached[low:] = 0
+        if hits > 0:
+            _offer_walk(best, u, hits, form, pattern)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def top_dense(rows, low, high, skip_indptr, skip_indices, block, heap):  # type: ignore[no-untyped-def]
-    """The same for a dense ``(b, n)`` block of scores; marks ``block`` with NaN."""
-    for i in range(len(rows)):
-        u = rows[i]
-        for j in range(skip_indptr[u], skip_indptr[u + 1]):
-            block[i, skip_indices[j]] = np.nan
-        block[i, u] = np.nan
-        for v in range(low[u], high[u]):
-            if block[i, v] == block[i, v]:
-                offer(heap, block[i, v], u, v)
+def top_walks_by_row(begin, end, pattern, partners, walk, form, space, best, out):  # type: ignore[no-untyped-def]
+    """Put the best entries of each of ``pattern.rows[begin:end]`` in order into its row of ``out``.
 
-
-@njit(nogil=True, cache=True, inline="always", error_model="numpy")
-def _worse(heap, i, score, u, v):  # type: ignore[no-untyped-def]
-    """Whether entry ``i`` ranks below the given one."""
-    if heap.score[i] != score:
-        return heap.score[i] < score
-    if heap.u[i] != u:
-        return heap.u[i] > u
-    return heap.v[i] > v
+    ``out`` holds ``(r, k)`` scores and keys, and ``(r,)`` how many there are, or -1 when the last level needs a
+    closer look.
+    """
+    reached, touched, node = space.reached, space.touched, pattern.node
+    cuts, hit_node, hit_score = best.cut, best.hit_node, best.hit_score
+    scale = np.inf if form.kind == JACCARD else form.scale
+    n = len(node)
+    for i in range(begin, end):
+        empty(best)
+        u = pattern.rows[i]
+        listed = _marked_walk(i, pattern, walk, space)
+        cut = cuts[0]
+        highest = form.sign * (node[u] * pattern.lead)
+        hits = np.int64(0)
+        for j in range(listed if listed >= 0 else n):
+            v = touched[j] if listed >= 0 else j
+            value = reached[v]
+            if value > 0 and scale * value + highest >= cut:
+                hit_node[hits] = v
+                hit_score[hits] = value
+                hits += 1
+                if hits == _CHUNK:  # the sooner the cut rises, the fewer hits there are
+                    _offer_walk(best, u, hits, form, pattern)
+                    hits = np.int64(0)
+                    cut = cuts[0]
+        _offer_walk(best, u, hits, form, pattern)
+        select(best)
+        _offer_background(best, i, partners.start[i], reached, form, pattern, partners)
+        _clear(i, listed, pattern, space)
+        _place_row(best, i, n, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def offer(heap, score, u, v):  # type: ignore[no-untyped-def]
-    """Keep the entry if it is among the best so far."""
-    size = heap.size[0]
-    if size < len(heap.score):
-        i = size
-        heap.size[0] = size + 1
-        while i > 0:
-            parent = (i - 1) >> 1
-            if _worse(heap, parent, score, u, v):
-                break
-            heap.score[i], heap.u[i], heap.v[i] = heap.score[parent], heap.u[parent], heap.v[parent]
-            i = parent
+def top_background(begin, end, pattern, partners, walk, form, space, best):  # type: ignore[no-untyped-def]
+    """Offer what walks from ``pattern.rows[begin:end]`` do not reach, as far as it could be kept."""
+    for i in range(begin, end):
+        p = _chance(best, i, form, pattern, partners)
+        if p < len(partners.column):
+            listed = _marked_walk(i, pattern, walk, space)
+            _offer_background(best, i, p, space.reached, form, pattern, partners)
+            _clear(i, listed, pattern, space)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def top_dense(begin, end, pattern, block, best):  # type: ignore[no-untyped-def]
+    """Offer a dense ``(end - begin, n)`` block of the scores of ``pattern.rows[begin:end]``; marks it with NaN."""
+    for i in range(begin, end):
+        _offer_dense(best, i, block[i - begin], pattern)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def top_dense_by_row(begin, end, pattern, block, best, out):  # type: ignore[no-untyped-def]
+    """``top_walks_by_row`` for a dense block."""
+    for i in range(begin, end):
+        empty(best)
+        _offer_dense(best, i, block[i - begin], pattern)
+        select(best)
+        _place_row(best, i, len(pattern.node), out)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _marked_walk(i, pattern, walk, space):  # type: ignore[no-untyped-def]
+    """``walk_row`` of row ``i``, with -1 where ``space.reached`` is neither explicit nor background."""
+    u, reached = pattern.rows[i], space.reached
+    listed = walk_row(u, pattern.low[i], len(pattern.node), walk, space)
+    for v in pattern.skip_indices[pattern.skip_indptr[i] : pattern.skip_indptr[i + 1]]:
+        reached[v] = -1
+    reached[u] = -1
+    return listed
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _clear(i, listed, pattern, space):  # type: ignore[no-untyped-def]
+    """Make ``space.reached`` zero again after ``_marked_walk``."""
+    reached = space.reached
+    if listed >= 0:
+        for v in space.touched[:listed]:
+            reached[v] = 0
     else:
-        if size == 0 or not _worse(heap, 0, score, u, v):
-            return
-        i = 0
-        while True:
-            child = 2 * i + 1
-            if child >= size:
-                break
-            right = child + 1
-            if right < size and _worse(heap, right, heap.score[child], heap.u[child], heap.v[child]):
-                child = right
-            if not _worse(heap, child, score, u, v):
-                break
-            heap.score[i], heap.u[i], heap.v[i] = heap.score[child], heap.u[child], heap.v[child]
-            i = child
-    heap.score[i], heap.u[i], heap.v[i] = score, u, v
+        reached[pattern.low[i] :] = 0
+    for v in pattern.skip_indices[pattern.skip_indptr[i] : pattern.skip_indptr[i + 1]]:
+        reached[v] = 0
+    reached[pattern.rows[i]] = 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _offer_dense(best, i, scores, pattern):  # type: ignore[no-untyped-def]
+    """Offer the ``(n,)`` scores of row ``i``; marks those left out with NaN."""
+    u, cut, hit_node, hit_score = pattern.rows[i], best.cut[0], best.hit_node, best.hit_score
+    for v in pattern.skip_indices[pattern.skip_indptr[i] : pattern.skip_indptr[i + 1]]:
+        scores[v] = np.nan
+    scores[u] = np.nan
+    hits = np.int64(0)
+    for v in range(pattern.low[i], len(scores)):
+        if scores[v] >= cut:
+            hit_node[hits] = v
+            hit_score[hits] = scores[v]
+            hits += 1
+    _offer_hits(best, u, hits, pattern)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _offer_walk(best, u, hits, form, pattern):  # type: ignore[no-untyped-def]
+    """Offer the hits of row ``u``, of which ``best.hit_score`` holds what the walk reached."""
+    hit_node, hit_score, node, cut = best.hit_node, best.hit_score, pattern.node, best.cut[0]
+    g = node[u]
+    count = np.int64(0)
+    for j in range(hits):
+        v, value = hit_node[j], hit_score[j]
+        if value != 0:
+            score = score_of(value, g, node[v], form)
+            if score >= cut:
+                hit_node[count] = v
+                hit_score[count] = score
+                count += 1
+    if count > 0:
+        _offer_hits(best, u, count, pattern)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _offer_hits(best, u, hits, pattern):  # type: ignore[no-untyped-def]
+    """Keep those hits of row ``u`` that count and are among the best so far."""
+    # arrays are taken out of their tuples once: inside a loop numba would count references
+    side, name, turn, limits = pattern.side, pattern.name, pattern.turn, best.limits
+    scores, keys, sizes, last, bound = best.score, best.key, best.size, best.last, best.bound
+    hit_node, hit_score = best.hit_node, best.hit_score
+    size = sizes[0]
+    for j in range(hits):
+        v, score = hit_node[j], hit_score[j]
+        if _counts(u, v, side):
+            key = _key(name[u], name[v], len(name), turn)
+            if too_late(score, key, bound[0], last[0], limits):
+                drop(score, bound, limits)
+            else:
+                scores[size] = score
+                keys[size] = key
+                size += 1
+                sizes[0] = size
+                if size == len(scores):
+                    size = select(best)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _chance(best, i, form, pattern, partners):  # type: ignore[no-untyped-def]
+    """The first position among the partners of row ``i`` whose background could be kept."""
+    u, node, name, turn = pattern.rows[i], pattern.node, pattern.name, pattern.turn
+    column, group_end, bound, limits = partners.column, partners.group_end, best.bound, best.limits
+    p = partners.start[i]
+    while p < len(column):
+        v = column[p]
+        score = form.sign * (node[u] * node[v])
+        if score < best.cut[0]:
+            return len(column)
+        if not too_late(score, _key(name[u], name[v], len(name), turn), bound[0], best.last[0], limits):
+            return p
+        drop(score, bound, limits)
+        p = group_end[p]
+    return p
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _offer_background(best, i, p, reached, form, pattern, partners):  # type: ignore[no-untyped-def]
+    """Offer the partners of row ``i`` from position ``p`` on where ``reached`` is 0, until no other can be kept.
+
+    Where ``g`` is the same, scores are, and keys ascend: when one of them comes too late, so do the others.
+    """
+    side, node, name, turn = pattern.side, pattern.node, pattern.name, pattern.turn
+    column, group_end, limits = partners.column, partners.group_end, best.limits
+    scores, keys, sizes, last, bound, cut = best.score, best.key, best.size, best.last, best.bound, best.cut
+    u, size = pattern.rows[i], sizes[0]
+    while p < len(column):
+        v = column[p]
+        score = form.sign * (node[u] * node[v])
+        if score < cut[0]:
+            break
+        key = _key(name[u], name[v], len(name), turn)
+        if too_late(score, key, bound[0], last[0], limits):
+            drop(score, bound, limits)
+            p = group_end[p]
+            continue
+        p += 1
+        if reached[v] == 0 and _counts(u, v, side):
+            scores[size] = score
+            keys[size] = key
+            size += 1
+            sizes[0] = size
+            if size == len(scores):
+                size = select(best)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _place_row(best, i, n, out):  # type: ignore[no-untyped-def]
+    """Put the best entries in order into row ``i`` of ``out``."""
+    score, key, count = out
+    found, _, known = place_levels(best, n, score.shape[1])
+    score[i, :found] = best.score[:found]
+    key[i, :found] = best.key[:found]
+    count[i] = found if known else -1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _counts(u, v, side):  # type: ignore[no-untyped-def]
+    """Whether row ``u`` and column ``v`` are a pair that counts and is not left to row ``v``."""
+    return side[v] & PARTNER != 0 and not (v < u and side[v] & ROW != 0 and side[u] & PARTNER != 0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _key(a, b, n, turn):  # type: ignore[no-untyped-def]
+    """A row and a column, by their names, as one integer."""
+    if turn == BACKWARD or (turn == EITHER and b < a):
+        return b * n + a
+    return a * n + b
