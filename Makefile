@@ -5,7 +5,7 @@ SOURCES = pyproject.toml constraints.txt README.md $(shell find src -type f -not
 
 .PHONY: demo test check benchmarks clean
 
-demo: .venv/installed-train
+demo: .venv/installed-app
 	@echo '--- gelato demo'
 	.venv/bin/gelato demo
 

@@ -12,14 +12,16 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.heuristics import autocovariance
 from gelato.losses import LOSSES
-from gelato.model import MODEL, Gelato
+from gelato.model import Gelato
 from gelato.ranking.evaluate import evaluate
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
+from gelato.ranking.ranks import Ranks
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.settings import Settings
 from gelato.splits import split
+from gelato.storage import MODEL
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4}
 
@@ -117,10 +119,8 @@ def test_a_model_of_the_pair_mlp_alone_is_loaded_with_its_graph(parts, tmp_path)
     found.save(tmp_path / "saved")
     again = Gelato.load(tmp_path / "saved", parts.train)
     np.testing.assert_array_equal(again.scores().pairs(parts.test), found.scores().pairs(parts.test))
-    with pytest.raises(InputError, match="the model ranks by attributes; give its graph"):
-        Gelato.load(tmp_path / "saved")
-    with pytest.raises(InputError, match="ranks by the MLP, which needs attributes, alpha < 1 and beta > 0"):
-        Gelato(**{**FIXED, "beta": 0.0}, heuristic="none", regime="biased").fit(parts)
+    whole = Gelato.load(tmp_path / "saved")  # with its graph, which is saved beside it
+    np.testing.assert_array_equal(whole.scores().pairs(parts.test), found.scores().pairs(parts.test))
 
 
 def test_a_directed_graph_is_trained_on_ordered_pairs():
@@ -173,7 +173,8 @@ def test_the_automatic_choice_falls_back_where_attributes_mislead(monkeypatch):
     assert found.fallback_ and found.chosen_["alpha"] == 1.0
     np.testing.assert_allclose(found.scores().pairs(parts.test), autocovariance(parts.train).pairs(parts.test))
     assert found.precision_ == precision(autocovariance(parts.train), parts)
-    monkeypatch.setattr("gelato.model.plain_precision", lambda parts, steps: 2.0)  # let it fall back for sure
+    best = Ranks(np.ones(1), np.zeros(1, np.int64), np.zeros(1, np.int64), 9)
+    monkeypatch.setattr("gelato.model.plain_ranks", lambda parts, steps: best)  # let it fall back for sure
     mixed = Gelato(hidden=16, epochs=1, learn_mixing=True).fit(parts)
     assert mixed.fallback_ and mixed.chosen_["alpha"] == 1.0
     np.testing.assert_allclose(mixed.scores().pairs(parts.test), found.scores().pairs(parts.test))

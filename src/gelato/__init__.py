@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from gelato.io import read_graph as read_graph
     from gelato.io import write_graph as write_graph
     from gelato.model import Gelato as Gelato
+    from gelato.prediction.heuristic import Heuristic as Heuristic
+    from gelato.prediction.suggest import suggest as suggest
+    from gelato.prediction.suggestions import Suggestions as Suggestions
     from gelato.ranking.estimate import estimate as estimate
     from gelato.ranking.evaluate import evaluate as evaluate
     from gelato.ranking.metrics import metric as metric
@@ -42,6 +45,9 @@ _HOMES = {
     "heuristics": ("HEURISTICS",),
     "io": ("read_graph", "write_graph"),
     "model": ("Gelato",),
+    "prediction.heuristic": ("Heuristic",),
+    "prediction.suggest": ("suggest",),
+    "prediction.suggestions": ("Suggestions",),
     "ranking.estimate": ("estimate",),
     "ranking.evaluate": ("evaluate",),
     "ranking.metrics": ("metric",),

@@ -1,21 +1,26 @@
 """The demo: Gelato and every heuristic on the embedded graph, tested honestly and the usual way; its missing links."""
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from gelato.datasets import debian_sample
-from gelato.heuristics import HEURISTICS, autocovariance
+from gelato.heuristics import HEURISTICS
+from gelato.prediction.heuristic import Heuristic
+from gelato.prediction.precision import REPEATS
+from gelato.prediction.suggest import suggest
 from gelato.ranking.evaluate import evaluate
 from gelato.ranking.rank import Progress
-from gelato.ranking.top import top
 from gelato.regimes import unbiased
-from gelato.scores import Scores
 from gelato.settings import read_settings
 from gelato.splits import Split, split
-from gelato.tables import add_metric, percent
+from gelato.tables import add_metric, percent, suggestion_table
+
+if TYPE_CHECKING:
+    from gelato.model import Gelato
 
 SHOWN = ("ap", "hits@1000", "precision@100%")
 BALANCED = ("ap", "auc")
@@ -33,9 +38,9 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
         add_metric(table, name, "balanced", style="dim")
     table.add_column("seconds", justify="right")
     trained = _trained(parts, threads)
-    methods = [*HEURISTICS, *trained]
+    methods = [*HEURISTICS, *(["gelato"] if trained is not None else [])]
     for i, method in enumerate(methods):
-        scores = trained.get(method)
+        scores = trained.scores() if method == "gelato" and trained is not None else None
         honest = evaluate(parts, method, dataset="debian-sample", threads=threads, scores=scores)
         flattered = evaluate(parts, method, dataset="debian-sample", regime="biased", threads=threads, scores=scores)
         cells = [honest.metric(name) for name in SHOWN] + [flattered.metric(name) for name in BALANCED]
@@ -48,22 +53,18 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
         f"{len(parts.test):,} dependencies are hidden and must be found among {negatives:,} pairs that are none.\n"
         "Balanced testing draws one such pair for each hidden one instead, which flatters every method."
     )
-    best = top(autocovariance(graph), graph, 10, threads=threads)
-    links = _table("the ten best missing links, by autocovariance (ac)")
-    for column in ("rank", "package", "package", "score"):
-        links.add_column(column, justify="right" if column in ("rank", "score") else "left")
-    for i, ((u, v), score) in enumerate(zip(best.pairs, best.score, strict=True), start=1):
-        links.add_row(str(i), Text(str(graph.name_of(u))), Text(str(graph.name_of(v))), f"{score:.3g}")
-    return [about, table, links]
+    predictor = trained.applied(graph) if trained is not None else Heuristic("ac", threads=threads).fit(graph)
+    found = suggest(predictor, 10, repeats=REPEATS if trained is None else 1)
+    return [about, table, suggestion_table("the whole graph", found, 10), Text(found.words()[-1])]
 
 
-def _trained(parts: Split, threads: int | None) -> dict[str, Scores]:
-    """Scores of Gelato, if torch is there to train it."""
+def _trained(parts: Split, threads: int | None) -> "Gelato | None":
+    """Gelato, if torch is there to train it."""
     if find_spec("torch") is None:
-        return {}
+        return None
     from gelato.model import Gelato
 
-    return {"gelato": Gelato(**read_settings("debian/sample"), threads=threads).fit(parts).scores()}
+    return Gelato(**read_settings("debian/sample"), threads=threads).fit(parts)
 
 
 def _table(title: str) -> Table:

@@ -1,11 +1,11 @@
 """Gelato: learn the weights of an enhanced graph, rank all pairs by its autocovariance."""
 
 import hashlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,35 +15,40 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gelato.enhance.enhancer import Enhancer
-from gelato.enhance.links import EnhancedLinks
+from gelato.enhance.evidence import Evidence
+from gelato.enhance.links import EnhancedLinks, enhanced_links
 from gelato.errors import InputError
-from gelato.graph import Graph
+from gelato.graph import Graph, pair_keys
 from gelato.heuristics import autocovariance
+from gelato.io import align_attributes
+from gelato.prediction.predictor import LinkPredictor
+from gelato.ranking.metrics import metric
 from gelato.scores import Scores
 from gelato.settings import Settings
 from gelato.splits import Split, split
-from gelato.training.build import device_of, enhancer_of, scorer_of
-from gelato.training.choice import PLAIN, choose, plain_precision
+from gelato.storage import MODEL, read_model, write_model
+from gelato.training.build import device_of, enhancer_for, enhancer_of, scorer_of
+from gelato.training.choice import PLAIN, choose, plain_ranks
 from gelato.training.pair_scorer import pair_scores
-from gelato.training.run import CONFIG, FORMAT, Run, load_tensors, save_tensors, write_json
+from gelato.training.run import CONFIG, FORMAT, GRAPH, Run, write_json, write_plain
 from gelato.training.scorer import enhanced_graph
+from gelato.training.seen import Seen
 from gelato.training.trainer import Epoch, Trainer
 
-MODEL = "model.safetensors"
 HIDDEN_SHARE = 0.05
 """Share of the links hidden for validation when a whole graph is given."""
 
-LINKS = ("pairs", "observed", "similar", "added")
-"""Fields of the enhanced links that are saved."""
+NEWCOMERS = 10
+"""How many similar nodes a node without links is joined to, when a model is applied to it."""
 
-LEARNED = ("chosen_", "best_epoch_", "precision_", "skipped_", "fallback_", "graph_hash_", "selected_on_")
-"""What a model learned besides its weights."""
+WHISPER = 1e-3
+"""What these links weigh, as a share of others: a newcomer's own ranking stays as it is, and no other one changes."""
 
 Report = Callable[[Epoch], None]
 
 
 @dataclass(eq=False)
-class Gelato(Settings):
+class Gelato(LinkPredictor, Settings):
     """Attribute-enhanced similarity ranking for sparse link prediction (KDD 2025).
 
     A pair MLP learns the weights of links from node attributes, with similar pairs added as links; autocovariance of
@@ -55,11 +60,14 @@ class Gelato(Settings):
     Attributes:
         chosen_: the values of ``eta``, ``alpha``, ``beta`` and ``self_loops`` that were used.
         links_, weights_: the enhanced links and their weights.
+        scale_: what each weight was multiplied by in the end; less than 1 for links that join new nodes.
         history_: every ``Epoch`` of the training.
         best_epoch_, precision_: the epoch that was kept, and its validation precision@100%.
         skipped_: steps left out since their gradient was not finite.
         fallback_: whether plain autocovariance was better on validation, and is what this model is.
-        selected_on_: a hash of the validation links.
+        valid_: the validation links that selected the model.
+        columns_: names of the attributes it learned from, if they had any.
+        remarks_: what is worth knowing of the graph it was applied to, such as attributes that it lacks.
 
     Example:
         >>> from gelato import Gelato, evaluate, load, split
@@ -97,12 +105,16 @@ class Gelato(Settings):
             raise InputError("the split hides no validation links; a model is selected on them: hide a share")
         folder = None if run is None else Run(run, {**self.config(parts.train), "valid": _digest(parts.valid)})
         device = device_of(self.device)
-        self.chosen_ = choose(parts, self.settings(), device)
+        if folder is not None and (folder.folder / MODEL).exists():
+            vars(self).update(vars(self.load(folder.folder, data if isinstance(data, Graph) else parts.train)))
+            return self
+        self.chosen_ = (folder and folder.chosen()) or choose(parts, self.settings(), device)
         made = replace(self.settings(), **self.chosen_)
         enhancer, links = enhancer_of(parts.train, made, device)
         scorer = scorer_of(parts, links, enhancer, made)
         trainer = Trainer(enhancer, scorer, made, device)
         if folder is not None:
+            folder.describe(parts, self.chosen_)
             folder.resume(trainer)
         prepared = time.perf_counter()
 
@@ -119,21 +131,23 @@ class Gelato(Settings):
             enhancer.load_state_dict(state.best)
         self.history_, self.best_epoch_, self.skipped_ = state.history, state.best_epoch, state.skipped
         self.precision_ = state.precision if state.history else scorer.validate()
-        plain = plain_precision(parts, self.steps)
-        self.fallback_ = None in (self.eta, self.alpha, self.beta, self.self_loops) and plain > self.precision_
-        graph = parts.train if isinstance(data, Split) else data
+        automatic = None in (self.eta, self.alpha, self.beta, self.self_loops)
+        plain = plain_ranks(parts, self.steps)
+        self.fallback_ = automatic and metric("ap", plain) > metric("ap", scorer.ranks())
+        self._adopt(enhancer, links, parts.train)
         if self.fallback_:
-            self.chosen_, self.precision_ = dict(PLAIN), plain
-            made = replace(made, **PLAIN, learn_mixing=False)
-        if self.fallback_ or graph is not parts.train:
-            learned = enhancer.state_dict()
-            enhancer, links = enhancer_of(graph, made, device)
-            if not self.fallback_:
-                enhancer.load_state_dict(learned)
-        self._adopt(enhancer, links, graph)
-        self.selected_on_ = _digest(parts.valid)
+            self.chosen_, self.precision_ = dict(PLAIN), metric("precision@100%", plain)
+            self.state_.clear()
+        names = parts.graph.attribute_names
+        self.valid_, self.remarks_, self.columns_ = parts.valid, [], None if names is None else names.tolist()
+        known = data.edges if isinstance(data, Graph) else np.concatenate([parts.train.edges, parts.valid])
+        self._seen = Seen(parts.graph, known)
+        if isinstance(data, Graph):
+            self._apply(data, NEWCOMERS)
+        elif self.fallback_:
+            self._apply(parts.train)
         if folder is not None:
-            self._write(folder.folder)
+            write_model(self, folder.folder)
             done = time.perf_counter()
             folder.finish({"prepare": prepared - begin, "train": done - prepared, "all": done - begin})
         return self
@@ -143,12 +157,89 @@ class Gelato(Settings):
         enhancer.eval()
         self._enhancer = enhancer
         self.links_, self._graph, self.graph_hash_ = links, graph, graph.fingerprint
+        self.scale_ = np.ones(len(links.pairs))
         with torch.no_grad():
             self.weights_: NDArray[np.float64] = enhancer().cpu().numpy()
         self.state_ = {name: value.detach().cpu() for name, value in enhancer.state_dict().items()}
         if enhancer.mixing is not None:
             alpha, beta = enhancer.mixing.detach().double().sigmoid().tolist()
             self.chosen_ = {**self.chosen_, "alpha": alpha, "beta": beta}
+
+    def _apply(self, graph: Graph, newcomers: int = 0) -> None:
+        """Give the enhanced links of ``graph`` the weights that were learned."""
+        made = replace(self.settings(), **self.chosen_, learn_mixing="mixing" in self.state_)
+        enhancer, links = enhancer_of(graph, made, device_of(self.device), newcomers)
+        enhancer.load_state_dict(self.state_)
+        self._adopt(enhancer, links, graph)
+        if newcomers and graph.f and len(np.unique(graph.edges)) < graph.n:
+            usual = enhanced_links(graph, self.chosen_["eta"], self.similarity)
+            theirs = ~np.isin(pair_keys(links.pairs, graph.n), pair_keys(usual.pairs, graph.n))
+            own = np.where(self.weights_ > 0, self.weights_, links.similar)  # where attributes weigh nothing
+            self.scale_ = np.where(theirs, WHISPER, 1.0)
+            self.weights_ = np.where(theirs, WHISPER * own, self.weights_)
+
+    def applied(self, graph: Graph) -> Self:
+        """The same model for another graph with the same attributes, without training.
+
+        The graph may have other links, new nodes, or be another altogether. Attributes go by the names of their
+        columns: those that ``graph`` lacks count as 0, those that the model does not know are left out, and
+        ``remarks_`` says so. A node without links is joined to the nodes most similar to it.
+        """
+        self._check_fitted()
+        if graph.directed != self.links_.directed:
+            kinds = ("undirected", "directed")
+            raise InputError(
+                f"the model was trained on {kinds[self.links_.directed]} links, the graph's are"
+                f" {kinds[graph.directed]}; train a model for it"
+            )
+        twin = copy(self)
+        twin.remarks_ = []
+        if self.columns_ is not None and (self.state_ or graph.f):
+            graph, alignment = align_attributes(graph, self.columns_)
+            if alignment.missing or alignment.unknown:
+                twin.remarks_ = [str(alignment)]
+        twin._apply(graph, NEWCOMERS)
+        return twin
+
+    def unseen(self, graph: Graph) -> NDArray[np.bool_]:
+        """``(m,)`` which links of ``graph`` the model has neither learned from nor was selected on."""
+        self._check_fitted()
+        return ~self._seen.among(graph, graph.edges)
+
+    def rehearse(self, parts: Split, run: Path | None = None) -> Scores:
+        """Scores of ``parts.graph`` without its test links, by a model that has not seen these.
+
+        That is this model where it can be so. Otherwise one with the same settings is trained without the test links,
+        and selected on the validation links of ``parts``, for as many epochs as this one was.
+        """
+        rest = parts.graph.without(parts.test)
+        if not self.state_ or not self._seen.among(parts.graph, parts.test).any():
+            return self.applied(rest).scores()
+        settings = {**self.as_dict(), **self.chosen_, "epochs": max(1, self.best_epoch_), "patience": None}
+        return type(self)(**settings).fit(parts, run=run).applied(rest).scores()
+
+    def evidence(self) -> Evidence:
+        """What the enhanced links are made of."""
+        self._check_fitted()
+        if self.state_ and not hasattr(self, "_enhancer"):
+            self._restore()
+        net = self._enhancer.net if self.state_ else None
+        return Evidence(
+            self._graph,
+            self.links_,
+            self.weights_,
+            alpha=self.chosen_["alpha"],
+            beta=self.chosen_["beta"],
+            similarity=self.similarity,
+            net=net,
+            scale=self.scale_,
+        )
+
+    @property
+    def graph_(self) -> Graph:
+        """The graph whose pairs are scored."""
+        self._check_fitted()
+        return self._graph
 
     def enhanced_graph(self) -> Graph:
         """The graph with learned weights and added links; links whose weight is 0 are left out."""
@@ -159,80 +250,42 @@ class Gelato(Settings):
         """Scores of all pairs, for everything in ``ranking``: autocovariance of the enhanced graph."""
         self._check_fitted()
         if self.heuristic == "none" and not self.fallback_:
+            if not hasattr(self, "_enhancer"):
+                self._restore()
             return pair_scores(self._enhancer, self._graph)
         return autocovariance(self.enhanced_graph(), steps=self.steps, self_loops=self.chosen_["self_loops"])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a folder: ``config.json`` and ``model.safetensors``."""
+        """Write the model and its graph to a folder: ``config.json``, ``model.safetensors`` and ``graph.npz``."""
         self._check_fitted()
         folder = Path(path)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{path}: cannot be made a folder: {error.strerror or error}") from None
-        self._write(folder)
+        write_model(self, folder)
+        write_plain(self._graph, folder / GRAPH)
         write_json(folder / CONFIG, {"format": FORMAT, **self.config(self._graph)})
-
-    def _write(self, folder: Path) -> None:
-        links = {name: torch.as_tensor(getattr(self.links_, name)) for name in LINKS}
-        tensors = {f"net.{name}": value for name, value in self.state_.items()}
-        about = {name: getattr(self, name) for name in LEARNED} | {"n": self.links_.n, "directed": self.links_.directed}
-        about["history_"] = [asdict(epoch) for epoch in self.history_]
-        save_tensors(
-            folder / MODEL,
-            tensors
-            | {f"links.{name}": value for name, value in links.items()}
-            | {"weights": torch.as_tensor(self.weights_)},
-            {"format": FORMAT, "learned": json.dumps(about), "settings": json.dumps(self.as_dict())},
-        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Self:
         """Read a model that ``save`` or a finished run wrote; ``graph``, if given, must be the one it is for.
 
-        Without the graph a model has scores and the enhanced graph, without names and attributes; a model that ranks
-        by the MLP alone needs it.
+        ``applied`` then takes it to another graph.
         """
-        folder = Path(path)
-        if not (folder / MODEL).exists() and (folder / CONFIG).exists():
-            raise InputError(f"{folder}: the run is not finished; the same 'gelato fit' command goes on with it")
-        tensors, about = load_tensors(folder / MODEL)
-        if about.get("format") != FORMAT:
-            raise InputError(f"{folder / MODEL}: is no model of this version of gelato; train again")
-        model = cls(**json.loads(about["settings"]))
-        learned = json.loads(about["learned"])
-        for name in LEARNED:
-            setattr(model, name, learned[name])
-        model.history_ = [Epoch(**epoch) for epoch in learned["history_"]]
-        parts = {name: tensors[f"links.{name}"].numpy() for name in LINKS}
-        model.links_ = EnhancedLinks(learned["n"], learned["directed"], **parts)
-        model.weights_ = tensors["weights"].numpy()
-        model.state_ = {name.removeprefix("net."): value for name, value in tensors.items() if name.startswith("net.")}
-        if graph is None:
-            observed = model.links_.observed
-            graph = Graph.from_edges(
-                model.links_.pairs[observed > 0],
-                learned["n"],
-                weights=observed[observed > 0],
-                directed=learned["directed"],
-            )
-        if graph.fingerprint != model.graph_hash_:
-            raise InputError(
-                f"{folder}: the model was made for another graph or another split of it; train one for this graph"
-            )
-        model._graph = graph
-        if model.heuristic == "none" and not model.fallback_:
-            if graph.f == 0:
-                raise InputError(f"{folder}: the model ranks by attributes; give its graph: Gelato.load(path, graph)")
-            made = replace(model.settings(), **model.chosen_)
-            model._enhancer, _ = enhancer_of(graph, made, torch.device("cpu"))
-            model._enhancer.load_state_dict(model.state_)
-        return model
+        return read_model(cls, Path(path), graph)
+
+    def _restore(self) -> None:
+        """Bring the network of a loaded model to life."""
+        made = replace(self.settings(), **self.chosen_, learn_mixing="mixing" in self.state_)
+        self._enhancer = enhancer_for(self._graph, self.links_, made, torch.device("cpu"))
+        self._enhancer.load_state_dict(self.state_)
+        self._enhancer.eval()
 
     def check_split(self, parts: Split) -> None:
         """Refuse to be tested on a split with other validation links: its test links may have selected this model."""
         self._check_fitted()
-        if _digest(parts.valid) != self.selected_on_:
+        if not np.array_equal(parts.valid, self.valid_):
             raise InputError("the model was selected on other validation links than this split hides; train one for it")
 
     def settings(self) -> Settings:

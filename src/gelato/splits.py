@@ -97,6 +97,34 @@ def split_by_time(graph: Graph, ratios: tuple[float, float] = RATIOS) -> Split:
     return _hide(graph, np.argsort(graph.times, kind="stable")[::-1], ratios, "time", test_first=True)
 
 
+def rehearsals(graph: Graph, spared: Pairs, share: float, repeats: int, seed: int) -> list[Split]:
+    """Splits that each hide another share of all links for testing, none of them among the ``spared`` ones.
+
+    The shares do not overlap, so there are at most ``repeats`` of them, and fewer where links run out. The spared links
+    are validation links of each split.
+    """
+    order = ordered_links(graph)
+    free = order[~np.isin(pair_keys(graph.edges, graph.n), pair_keys(spared, graph.n))[order]]
+    count = int(share * graph.m)
+    if not (0 < share < 1 and repeats >= 1 and 1 <= count <= len(free) and count + len(spared) < graph.m):
+        raise InputError(
+            f"a share of {share:g} of {graph.m:,} links cannot be hidden {repeats} times, sparing {len(spared):,};"
+            " give a share between 0 and 1 that hides at least one link and leaves some"
+        )
+    shuffled = free[permutation(len(free), seed)]
+    hidden = [np.sort(shuffled[i * count : (i + 1) * count]) for i in range(min(repeats, len(free) // count))]
+    return [
+        Split(
+            graph,
+            graph.without(np.concatenate([spared, graph.edges[places]])),
+            spared,
+            graph.edges[places],
+            f"{seed}, hiding {share:.4g} for the {i}. time",
+        )
+        for i, places in enumerate(hidden, 1)
+    ]
+
+
 def _hide(
     graph: Graph, order: NDArray[np.int64], ratios: tuple[float, float], name: str, test_first: bool = False
 ) -> Split:

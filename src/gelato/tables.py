@@ -14,6 +14,8 @@ from gelato.ranking.evaluate import Evaluation
 from gelato.ranking.metrics import random_metric
 
 if TYPE_CHECKING:
+    from gelato.forecast import Forecast
+    from gelato.prediction.suggestions import Suggestions
     from gelato.tuning import Trial
 
 SHOWN = ("ap", "hits@100", "hits@1000", "precision@100%", "mrr", "auc")
@@ -63,6 +65,26 @@ def estimate_table(name: str, results: Sequence[tuple[str, Estimate]]) -> Table:
             f"{share:.1%}",
         )
     return table
+
+
+def forecast_table(name: str, found: "Forecast") -> Table:
+    """What a step will take, by what it is for."""
+    table = Table(title=escape(f"{name}: what 'gelato {found.step}' will take, about"), title_justify="left")
+    table.add_column("")
+    table.add_column("time", justify="right")
+    for part, seconds in found.parts.items():
+        table.add_row(part, span(seconds))
+    table.add_section()
+    table.add_row("in all", span(found.seconds))
+    if found.at_most > 1.1 * found.seconds:
+        table.add_row("at most, if training goes on to the last epoch", span(found.at_most))
+    table.add_row("peak memory", f"{found.peak_memory_bytes / 2**20:,.0f} MiB")
+    return table
+
+
+def span(seconds: float) -> str:
+    """Seconds as people say them."""
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
 
 
 def dataset_table(rows: Sequence[dict[str, Any]]) -> Table:
@@ -124,3 +146,25 @@ def percent(value: float) -> str:
     if value != value:
         return "–"
     return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else f"{100 * value:.2g}"
+
+
+def suggestion_table(name: str, found: "Suggestions", most: int) -> Table:
+    """The first suggestions, their expected precision and reasons."""
+    shown = min(most, len(found))
+    rest = f", the first {shown}" if shown < len(found) else ""
+    table = Table(title=f"{len(found):,} missing links of {name}{rest}", box=SIMPLE_HEAD, title_justify="left")
+    columns = found.columns()
+    numbers = {"rank", "score", "precision"}
+    heads = {"expected_precision": "precision", "precision_low": "", "precision_high": ""}
+    for column in columns:
+        if column not in ("precision_low", "precision_high"):
+            head = heads.get(column, column)
+            table.add_column(head, justify="right" if head in numbers else "left", overflow="fold")
+    for row in found.rows()[:shown]:
+        cells = [str(row["rank"]), str(row["source"]), str(row["target"]), f"{row['score']:.3g}"]
+        if "expected_precision" in row:
+            told = row["expected_precision"] is not None
+            between = f"{row['precision_low']:.0%} to {row['precision_high']:.0%}" if told else ""
+            cells.append(f"{row['expected_precision']:.0%} ({between})" if told else "-")
+        table.add_row(*map(escape, cells + ([row["reason"]] if "reason" in row else [])))
+    return table

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import click
 
 from gelato import __version__
+from gelato.cli.completion import completion
 from gelato.cli.evaluation import datasets, demo, estimate, evaluate, methods
+from gelato.cli.prediction import explain, predict
+from gelato.cli.reporting import report
 from gelato.cli.training import fit, tune
 from gelato.errors import GelatoError
 
@@ -50,5 +53,5 @@ def cli() -> None:
     """Find the missing links of sparse, attributed graphs, and measure link predictors against every pair."""
 
 
-for command in (evaluate, estimate, fit, tune, datasets, methods, demo):
+for command in (predict, explain, report, evaluate, estimate, fit, tune, datasets, methods, demo, completion):
     cli.add_command(command)

@@ -2,13 +2,14 @@
 
 import json
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gelato.cli.options import READING, RUNNING, TESTING, method_option, options, with_split
 from gelato.cli.show import progress_bar, show
-from gelato.cli.training import ready_model
+from gelato.cli.training import QUICK, new_model, ready_model
 
 if TYPE_CHECKING:
     from gelato.splits import Split
@@ -89,17 +90,64 @@ def evaluate(
         show(evaluation_table(results))
 
 
-@click.command(epilog="Example: gelato estimate pubmed --method ac")
+@click.command(epilog="Example: gelato estimate edges.csv --attributes nodes.csv --step predict")
 @options(READING, TESTING, RUNNING)
-@method_option()
+@click.option(
+    "--step",
+    type=click.Choice(["evaluate", "predict", "explain", "report"]),
+    default="evaluate",
+    show_default=True,
+    help="Of which command; evaluate takes --method, the others time an epoch of training first.",
+)
+@method_option(required=False)
+@click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="Of predict and report.")
+@click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="Of predict and report.")
+@click.option("--config", metavar="FILE", help="Of predict: settings to train with.")
+@click.option("--device", metavar="DEVICE", help="Of predict: where to train.")
 @with_split
 def estimate(
-    name: str, split: "Split", options: dict[str, Any], method: str, as_json: bool, quiet: bool, **test: Any
+    name: str,
+    split: "Split",
+    options: dict[str, Any],
+    step: str,
+    method: str | None,
+    top: int,
+    repeats: int,
+    config: str | None,
+    device: str | None,
+    as_json: bool,
+    quiet: bool,
+    **test: Any,
 ) -> None:
-    """Predict the time and memory of 'gelato evaluate' with the same arguments, from a sample of rows."""
+    """Predict the time and memory of a command with the same arguments, before it runs.
+
+    GRAPH may also be the folder of a run, for explain and report.
+    """
+    if step == "evaluate":
+        _estimate_evaluation(name, split, options, method, as_json, test)
+        return
+    if method is not None:
+        raise click.UsageError(f"--method is for --step evaluate, not for {step}")
+    from gelato.forecast import forecast
+
+    model = new_model(config, options, defaults=QUICK, device=device, threads=test["threads"])
+    found = forecast(split.graph, model, step, top_k=top, repeats=repeats, started=time.process_time())
+    if as_json:
+        print(json.dumps({"dataset": name, **found.as_json()}))
+    else:
+        from gelato.tables import forecast_table
+
+        show(forecast_table(name, found))
+
+
+def _estimate_evaluation(
+    name: str, split: "Split", options: dict[str, Any], method: str | None, as_json: bool, test: dict[str, Any]
+) -> None:
     from gelato.ranking.estimate import estimate_method
     from gelato.ranking.evaluate import methods_of
 
+    if method is None:
+        raise click.UsageError("--step evaluate needs --method, such as --method ac; see 'gelato methods'")
     results = [
         (chosen, estimate_method(split, chosen, options=its_options, **test))
         for chosen, its_options in methods_of(method, options, split.train)

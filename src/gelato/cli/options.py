@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gelato.splits import Split
 
 
-READING = [
+GRAPH = [
     click.argument("graph"),
     click.option("--attributes", metavar="FILE", help="Attribute table of an edge list: a row a node."),
     click.option("--directed", is_flag=True, help="Links of an edge list have a direction."),
@@ -23,8 +23,13 @@ READING = [
     click.option("--target", metavar="COLUMN", help="Column of the second node  [default: target, to, ... or next]"),
     click.option("--weight", metavar="COLUMN", help="Column of the weights  [default: one called weight]"),
     click.option("--time", metavar="COLUMN", help="Column of the times  [default: one called time]"),
-    click.option("--isolated", is_flag=True, help="Keep nodes of the attribute table that have no link."),
     click.option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading."),
+]
+"""GRAPH, and how to read it."""
+
+READING = [
+    *GRAPH,
+    click.option("--isolated", is_flag=True, help="Keep nodes of the attribute table that have no link."),
     click.option(
         "--split",
         "split_name",
@@ -104,6 +109,22 @@ RUNNING = [
 """How to run."""
 
 
+class ManyNodes(click.Command):
+    """A command whose ``--for`` takes all that follows it up to the next option."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Put ``--for`` before each of the nodes."""
+        spread: list[str] = []
+        many = False
+        for arg in args:
+            if arg.startswith("--"):
+                many = arg == "--for"
+                spread += [] if many else [arg]
+            else:
+                spread += ["--for", arg] if many else [arg]
+        return super().parse_args(context, spread)
+
+
 def options(*groups: list[Callable[..., Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command all options of some groups."""
 
@@ -115,24 +136,26 @@ def options(*groups: list[Callable[..., Any]]) -> Callable[[Callable[..., None]]
     return given
 
 
-def method_option(*trained: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def method_option(*trained: str, required: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--method, looked up before anything is read or downloaded; ``trained`` names methods beside the heuristics."""
 
-    def known(context: click.Context, parameter: click.Parameter, names: str) -> str:
+    def known(context: click.Context, parameter: click.Parameter, names: str | None) -> str | None:
+        if names is None or names == "all" or context.resilient_parsing:  # the latter while a shell completes a line
+            return names
         from gelato.heuristics import HEURISTICS
 
-        for name in names.split(",") if names != "all" else ():
+        for name in names.split(","):
             if name.strip() not in trained:
                 HEURISTICS[name.strip()]
         return names
 
     beside = "".join(f", {name}" for name in trained)
     about = f"One or several of 'gelato methods'{beside}, or 'all' heuristics."
-    return click.option("--method", required=True, metavar="M[,M...]", callback=known, help=about)
+    return click.option("--method", required=required, metavar="M[,M...]", callback=known, help=about)
 
 
-def with_split(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn GRAPH and the options that tell how to read and split it into a name and a Split."""
+def with_graph(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn GRAPH and the options that tell how to read it into a name and a Graph."""
 
     @wraps(command)
     def run(
@@ -143,15 +166,9 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
         target: str | None,
         weight: str | None,
         time: str | None,
-        isolated: bool,
         data_root: str | None,
-        split_name: str,
-        ratios: tuple[float, float],
-        others: tuple[str, ...],
         quiet: bool,
-        steps: int | None = None,
-        self_loops: str | None = None,
-        dtype: str | None = None,
+        isolated: bool | None = None,
         **rest: Any,
     ) -> None:
         from gelato.datasets import open_graph
@@ -167,15 +184,39 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
                 target=target,
                 weight=weight,
                 time=time,
-                isolated=isolated,
+                isolated=attributes is not None if isolated is None else isolated,
             )
         if not quiet and (opened.dropped.loops or opened.dropped.repeats):
             print(f"{graph}: {opened.dropped}", file=sys.stderr)
-        options = {"steps": steps, "self_loops": self_loops, "dtype": dtype, **dict(map(_option, others))}
-        given = {key: value for key, value in options.items() if value is not None}
-        command(name=name, split=_split(opened, split_name, ratios), options=given, quiet=quiet, **rest)
+        command(name=name, graph=opened, quiet=quiet, **rest)
 
     return run
+
+
+def with_split(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn GRAPH and the options that tell how to read and split it into a name and a Split, and method options too."""
+
+    @with_graph
+    @wraps(command)
+    def run(
+        graph: "Graph",
+        split_name: str,
+        ratios: tuple[float, float],
+        others: tuple[str, ...],
+        steps: int | None = None,
+        self_loops: str | None = None,
+        dtype: str | None = None,
+        **rest: Any,
+    ) -> None:
+        given = named_options(others, steps=steps, self_loops=self_loops, dtype=dtype)
+        command(split=_split(graph, split_name, ratios), options=given, **rest)
+
+    return run
+
+
+def named_options(others: tuple[str, ...], **named: Any) -> dict[str, Any]:
+    """Options given one by one and as NAME=VALUE, those that are not ``None``."""
+    return {key: value for key, value in {**named, **dict(map(_option, others))}.items() if value is not None}
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -23,6 +23,11 @@ def show(part: object) -> None:
     console.print(part)
 
 
+def say_unless(quiet: bool) -> "Callable[[str], None]":
+    """What prints a remark on stderr, or nothing."""
+    return lambda text: None if quiet else print(text, file=sys.stderr)
+
+
 @contextmanager
 def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Progress | None]":
     """A bar on stderr that appears with the first report; nothing when quiet or not on a terminal."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from gelato.splits import Split
 
 
+QUICK = {"epochs": 100, "patience": 10}
+"""Training on the spot, unless --config or --option say otherwise."""
+
+
 @click.command(epilog="Example: gelato fit cora --config paper/cora --out runs/cora")
 @options(READING, TRAINING)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the training  [default: 0, or --config's]")
@@ -118,8 +122,13 @@ def tune(
         show(trial_table(name, trials, best))
 
 
-def new_model(config: str | None, options: dict[str, Any], **named: Any) -> "Gelato":
-    """A model with the settings of a file and, before those, the options and the named ones that are not ``None``."""
+def new_model(
+    config: str | None, options: dict[str, Any], *, defaults: dict[str, Any] | None = None, **named: Any
+) -> "Gelato":
+    """A model with the settings of a file and, before those, the options and the named ones that are not ``None``.
+
+    ``defaults`` hold where no file is given.
+    """
     from gelato.settings import Settings, read_settings
 
     known = Settings().as_dict()
@@ -127,7 +136,7 @@ def new_model(config: str | None, options: dict[str, Any], **named: Any) -> "Gel
         if key not in known:
             raise click.UsageError(f"unknown setting {key!r}; known: {', '.join(known)}")
     given = {name: value for name, value in named.items() if value is not None}
-    settings = {**(read_settings(config) if config else {}), **options, **given}
+    settings = {**(read_settings(config) if config else defaults or {}), **options, **given}
     try:
         import torch  # noqa: F401
     except ImportError:

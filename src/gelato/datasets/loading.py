@@ -13,6 +13,9 @@ from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
 from gelato.io import read_graph
 
+STORED = ("graph.npz", "config.json")
+"""Files by which the folder of a run is known; the first is its graph."""
+
 Folder = str | os.PathLike[str] | None
 
 
@@ -50,7 +53,8 @@ def open_graph(
     """A graph given by the name of a dataset or by the path of a file, and what to call it.
 
     Args:
-        spec: a name that ``load`` knows, or a file that ``gelato.io.read_graph`` reads.
+        spec: a name that ``load`` knows, a file that ``gelato.io.read_graph`` reads, or the folder of a run, which
+            holds its graph.
         data_root, progress: as in ``load``.
         reading: how to read a file, as in ``gelato.io.read_graph``; refused for a name.
     """
@@ -60,6 +64,8 @@ def open_graph(
         if given:
             raise InputError(f"{spec!r} is a dataset, not a file: it takes no {' or '.join(given)}")
         return spec, load(spec, data_root=data_root, progress=progress)
+    if all((path / name).is_file() for name in STORED):
+        return path.resolve().name.removesuffix(".run"), read_graph(path / STORED[0])
     return path.name.partition(".")[0], read_graph(path, **reading)
 
 

@@ -6,15 +6,18 @@ rows, above the diagonal only, and of each block only what can still be among th
 ``O(block + K)``.
 """
 
+import hashlib
 import math
+from collections.abc import Sequence
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from gelato.enhance.similarity import ENTRIES, SIMILARITIES, Similarity, parts_of
 from gelato.errors import InputError
-from gelato.graph import Graph, Pairs, check_nodes
+from gelato.graph import Graph, Pairs, check_nodes, pair_keys
 
 _ROWS = 128
 """Rows of a block: their dense attributes should stay in the cache."""
@@ -36,21 +39,51 @@ def most_similar(graph: Graph, eta: float, *, similarity: str = "cosine") -> Pai
         ``(p, 2)`` pairs in the order of ``(u, v)``, links of the graph among them: ``u < v`` in an undirected graph,
         both ``(u, v)`` and ``(v, u)`` in a directed one.
     """
+    return most_similar_by_share(graph, [eta], similarity=similarity)[0]
+
+
+def most_similar_by_share(graph: Graph, etas: Sequence[float], *, similarity: str = "cosine") -> list[Pairs]:
+    """What ``most_similar`` returns for each of several ``eta``, by one look at ``S``."""
     measure = SIMILARITIES[similarity]
-    if not (isinstance(eta, Real) and math.isfinite(eta) and eta >= 0):
-        raise InputError(f"eta must be a finite number of at least 0, got {eta!r}; 0 adds no pairs")
+    for eta in etas:
+        if not (isinstance(eta, Real) and math.isfinite(eta) and eta >= 0):
+            raise InputError(f"eta must be a finite number of at least 0, got {eta!r}; 0 adds no pairs")
     n, none = graph.n, np.empty((0, 2), np.int64)
-    if eta == 0:
-        return none
+    if not any(etas):
+        return [none] * len(etas)
     alike = measure(graph)
-    K = math.floor(min(float(eta) * graph.adjacency.nnz, n * n))
-    if K == 0:
-        return none
-    step = min(_ROWS, ENTRIES // max(n, graph.f))
-    best, keys = _largest(alike, n, min((K + 1) // 2, n * (n - 1) // 2), step)
-    keys = np.sort(keys[best > _threshold(best, n, K) + alike.tie])
-    u, v = keys // n, keys % n
-    if graph.directed:
+    counts = [math.floor(min(float(eta) * graph.adjacency.nnz, n * n)) for eta in etas]
+    if not any(counts):
+        return [none] * len(etas)
+    best, keys = _remembered(graph, alike, similarity, min((max(counts) + 1) // 2, n * (n - 1) // 2))
+    return [
+        _pairs_of(keys[best > _threshold(best, n, K) + alike.tie], n, graph.directed) if K else none for K in counts
+    ]
+
+
+def nearest_of(graph: Graph, nodes: NDArray[np.int64], count: int, *, similarity: str = "cosine") -> Pairs:
+    """For each of some nodes the ``count`` nodes most similar to it, of similarities above 0 alone.
+
+    Of equal similarities the node of the smaller index is taken. Returns distinct ``(p, 2)`` pairs in the order of
+    ``(u, v)``, both ways round in a directed graph, as ``most_similar`` does.
+    """
+    alike = SIMILARITIES[similarity](graph)
+    found = [np.empty(0, np.int64)]
+    for part in parts_of(len(nodes), min(_ROWS, ENTRIES // max(graph.n, graph.f))):
+        rows = nodes[part]
+        block = alike.block(rows)
+        block[np.arange(len(rows)), rows] = -np.inf
+        nearest = np.argsort(-np.round(block / alike.tie) if alike.tie else -block, axis=1, kind="stable")[:, :count]
+        row, place = (np.take_along_axis(block, nearest, axis=1) > alike.tie).nonzero()
+        ends = np.sort(np.column_stack([rows[row], nearest[row, place]]), axis=1)
+        found.append(pair_keys(ends, graph.n))
+    return _pairs_of(np.unique(np.concatenate(found)), graph.n, graph.directed)
+
+
+def _pairs_of(keys: NDArray[np.int64], n: int, directed: bool) -> Pairs:
+    """The pairs ``u < v`` of some keys in their order, both ways round if ``directed``."""
+    u, v = np.divmod(np.sort(keys), n)
+    if directed:
         u, v = np.concatenate([u, v]), np.concatenate([v, u])
         order = np.lexsort([v, u])
         u, v = u[order], v[order]
@@ -66,6 +99,31 @@ def similarity_of(graph: Graph, pairs: ArrayLike, *, similarity: str = "cosine")
     values = np.clip(SIMILARITIES[similarity](graph).pairs(listed.astype(np.int64)), -1, 1)
     values[listed[:, 0] == listed[:, 1]] = 0
     return values
+
+
+_LAST: dict[str, tuple[int, NDArray[np.float64], NDArray[np.int64]]] = {}
+"""The largest similarities looked for last, by a hash of the attributes: a model is fitted and applied many times."""
+
+SLACK = 1.25
+"""How many more are kept than asked for, as the next graph with these attributes may have a few more links."""
+
+
+def _remembered(
+    graph: Graph, alike: Similarity, similarity: str, k: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """At least the ``k`` largest similarities of pairs ``u < v`` and their keys, those of the last call if they do."""
+    X = csr_array(graph.attributes)
+    digest = hashlib.sha256(f"{similarity} {X.shape}".encode())
+    for part in (X.indptr, X.indices, X.data):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    key = digest.hexdigest()
+    if key not in _LAST or _LAST[key][0] < k:
+        n = graph.n
+        most = min(math.ceil(SLACK * k), n * (n - 1) // 2)
+        found = _largest(alike, n, most, min(_ROWS, ENTRIES // max(n, graph.f)))
+        _LAST.clear()
+        _LAST[key] = (most, *found)
+    return _LAST[key][1:]
 
 
 def _largest(alike: Similarity, n: int, k: int, step: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -55,6 +55,7 @@ class Evidence:
         similarity: a name in ``SIMILARITIES``.
         net: the pair MLP, if that learned the weights. Of other encoders, which see more than the two nodes, the
             attributes' effects through the similarity are told, and those through the learned weight are not.
+        scale: ``(M,)`` what each weight was multiplied by after all that.
     """
 
     def __init__(
@@ -67,8 +68,10 @@ class Evidence:
         beta: float,
         similarity: str = "cosine",
         net: Any = None,
+        scale: ArrayLike = 1.0,
     ) -> None:
         self.graph, self.links, self.weights = graph, links, np.asarray(weights, np.float64)
+        self.scale = np.broadcast_to(np.asarray(scale, np.float64), self.weights.shape)
         if (links.n, links.directed) != (graph.n, graph.directed) or self.weights.shape != (len(links.pairs),):
             raise InputError(
                 f"evidence needs one weight for each of the {len(links.pairs):,} links, and the graph they enhance:"
@@ -97,7 +100,8 @@ class Evidence:
         share = (1 - self.alpha) * self.beta
         learned: list[float | None] = [None] * len(place)
         if share > 0:
-            made = weight - self.alpha * observed - (1 - self.alpha) * (1 - self.beta) * similar
+            own = weight / self.scale[place]
+            made = own - self.alpha * observed - (1 - self.alpha) * (1 - self.beta) * similar
             learned = np.clip(made / share, 0, 1).tolist()
         alike: list[float | None] = similar.tolist()
         if self.alpha == 1 and self.graph.f == 0:
@@ -129,7 +133,10 @@ class Evidence:
             learned = learned_effects(self._net, X, listed, columns, self.graph.directed)
             for effect, mine in zip(effects, learned, strict=True):
                 effect += (1 - self.alpha) * self.beta * mine
-        return [self._told(*each, limit) for each in zip(columns, effects, strict=True)]
+        return [
+            self._told(column, scale * effect, limit)
+            for column, effect, scale in zip(columns, effects, self.scale[place].tolist(), strict=True)
+        ]
 
     def _similar_share(self, place: NDArray[np.int64]) -> NDArray[np.float64]:
         """``(p,)`` what the similarity counts in the weight of each link.

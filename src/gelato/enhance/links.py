@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.enhance.augmentation import most_similar, similarity_of
+from gelato.enhance.augmentation import most_similar, nearest_of, similarity_of
 from gelato.graph import Graph, Pairs, pair_keys
 
 
@@ -37,11 +37,22 @@ class EnhancedLinks:
         return np.flatnonzero(self.observed > 0)
 
 
-def enhanced_links(graph: Graph, eta: float, similarity: str = "cosine") -> EnhancedLinks:
-    """The links of ``graph`` and, as a share ``eta`` of their number, the most similar pairs."""
+def enhanced_links(graph: Graph, eta: float, similarity: str = "cosine", newcomers: int = 0) -> EnhancedLinks:
+    """The links of ``graph`` and, as a share ``eta`` of their number, the most similar pairs.
+
+    ``newcomers`` also joins each node without a link to so many of the nodes most similar to it.
+    """
     chosen = most_similar(graph, eta, similarity=similarity)
+    alone = np.setdiff1d(np.arange(graph.n), graph.edges)
+    if newcomers and graph.f and len(alone):
+        chosen = np.concatenate([chosen, nearest_of(graph, alone, newcomers, similarity=similarity)])
+    return links_with(graph, chosen, similarity)
+
+
+def links_with(graph: Graph, added: Pairs, similarity: str = "cosine") -> EnhancedLinks:
+    """The links of ``graph`` and the pairs ``added`` for their attributes."""
     n = graph.n
-    known, new = pair_keys(graph.edges, n), pair_keys(chosen, n)
+    known, new = pair_keys(graph.edges, n), pair_keys(added, n)
     keys = np.union1d(known, new)
     pairs = np.column_stack(np.divmod(keys, n))
     observed = np.zeros(len(keys))

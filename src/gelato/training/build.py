@@ -27,18 +27,29 @@ def device_of(name: str) -> torch.device:
     return device
 
 
-def enhancer_of(graph: Graph, settings: Settings, device: torch.device) -> tuple[Enhancer, EnhancedLinks]:
-    """The enhanced links of ``graph``, and what gives them weights, initialised by ``settings.random_state``."""
-    eta, alpha, beta = settings.eta, settings.alpha, settings.beta
-    assert eta is not None and alpha is not None and beta is not None
+def enhancer_of(
+    graph: Graph, settings: Settings, device: torch.device, newcomers: int = 0
+) -> tuple[Enhancer, EnhancedLinks]:
+    """The enhanced links of ``graph``, and what gives them weights, initialised by ``settings.random_state``.
+
+    ``newcomers`` is how many similar nodes a node without links is joined to.
+    """
+    assert settings.eta is not None
+    links = enhanced_links(graph, settings.eta, settings.similarity, newcomers)
+    return enhancer_for(graph, links, settings, device), links
+
+
+def enhancer_for(graph: Graph, links: EnhancedLinks, settings: Settings, device: torch.device) -> Enhancer:
+    """What gives weights to enhanced links that are known."""
+    alpha, beta = settings.alpha, settings.beta
+    assert alpha is not None and beta is not None
     if graph.f == 0 and alpha < 1:
         raise InputError(
             f"alpha {alpha} gives weight to attributes, but the graph has none; give --attributes, or alpha 1 and eta 0"
         )
-    links = enhanced_links(graph, eta, settings.similarity)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(settings.random_state)
-        enhancer = Enhancer(
+        return Enhancer(
             graph.attributes,
             links,
             alpha=alpha,
@@ -50,7 +61,6 @@ def enhancer_of(graph: Graph, settings: Settings, device: torch.device) -> tuple
             threads=settings.threads,
             device=device,
         )
-    return enhancer, links
 
 
 def scorer_of(parts: Split, links: EnhancedLinks, enhancer: Enhancer, settings: Settings) -> Scorer:

@@ -15,6 +15,7 @@ from gelato.errors import InputError
 from gelato.graph import Graph, pair_keys
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
+from gelato.ranking.ranks import Ranks
 from gelato.regimes import unbiased
 from gelato.scores import DenseScores
 from gelato.settings import Settings
@@ -64,8 +65,11 @@ class PairScorer:
 
     def validate(self) -> float:
         """Precision at the number of validation links, over all pairs."""
-        scores = pair_scores(self.enhancer, self.split.train)
-        return metric("precision@100%", rank(scores, unbiased(self.split, "valid")))
+        return metric("precision@100%", self.ranks())
+
+    def ranks(self) -> Ranks:
+        """Ranks of the validation links among all pairs."""
+        return rank(pair_scores(self.enhancer, self.split.train), unbiased(self.split, "valid"))
 
 
 def pair_scores(enhancer: Enhancer, graph: Graph) -> DenseScores:

@@ -2,6 +2,9 @@
 
 ``config.json``             settings, and hashes of the graph, its attributes and the validation links
 ``metrics.jsonl``           one line an epoch
+``graph.npz``               the whole graph, its attributes and names
+``split.npz``               which of its links were hidden
+``chosen.json``             settings that were chosen on validation links
 ``model.safetensors``       the best model (written by ``Gelato.save``)
 ``checkpoint.safetensors``  everything needed to go on; replaced whole after every epoch
 ``environment.json``        versions and machine
@@ -14,7 +17,7 @@ import os
 import platform
 import shutil
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -22,13 +25,19 @@ from typing import Any
 import torch
 
 from gelato import __version__
+from gelato.datasets.loading import STORED
 from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.io import write_graph
 from gelato.io.files import written_aside
 from gelato.io.optional import optional
+from gelato.splits import Split
 from gelato.training.trainer import Epoch, Trainer
 
-CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
-FORMAT = "gelato run 1"
+CHECKPOINT, METRICS = "checkpoint.safetensors", "metrics.jsonl"
+GRAPH, CONFIG = STORED
+SPLIT, CHOSEN = "split.npz", "chosen.json"
+FORMAT = "gelato run 2"
 PACKAGES = ("torch", "numpy", "scipy", "numba", "safetensors", "pymetis")
 
 
@@ -63,6 +72,18 @@ class Run:
                 told = f"its {key} is {old!r}, not {new!r}"
                 raise InputError(f"{self.folder} holds another run ({told}); give a new folder, or what it had")
 
+    def describe(self, parts: Split, chosen: dict[str, Any]) -> None:
+        """Write the graph, what is hidden of it and what was chosen, so that the folder tells all of itself."""
+        if not (self.folder / CHOSEN).exists():
+            write_plain(parts.graph, self.folder / GRAPH)
+            parts.save(self.folder / SPLIT)
+            write_json(self.folder / CHOSEN, chosen)
+
+    def chosen(self) -> dict[str, Any] | None:
+        """The settings that were chosen before the run was stopped, if it came so far."""
+        path = self.folder / CHOSEN
+        return read_json(path) if path.exists() else None
+
     def resume(self, trainer: Trainer) -> None:
         """Bring a trainer to the state of the checkpoint, if there is one."""
         path = self.folder / CHECKPOINT
@@ -92,6 +113,14 @@ def _line(epoch: Epoch) -> str:
     """An epoch as a line of JSON; a loss that is not a number is null."""
     told = asdict(epoch)
     return json.dumps(told | {"loss": told["loss"] if math.isfinite(told["loss"]) else None}) + "\n"
+
+
+def write_plain(graph: Graph, path: Path) -> None:
+    """Write a graph; without its names where these cannot be stored as plain text or integers."""
+    try:
+        write_graph(graph, path)
+    except InputError:
+        write_graph(replace(graph, names=None, labels=None), path)
 
 
 def save_tensors(path: Path, tensors: dict[str, torch.Tensor], about: dict[str, str]) -> None:

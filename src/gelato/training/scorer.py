@@ -16,6 +16,7 @@ from gelato.heuristics import autocovariance
 from gelato.partition import partition
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
+from gelato.ranking.ranks import Ranks
 from gelato.regimes import unbiased
 from gelato.settings import Settings
 from gelato.splits import Split
@@ -57,6 +58,9 @@ class Scorer(Protocol):
 
     def validate(self) -> float:
         """Precision at the number of validation links, over all pairs."""
+
+    def ranks(self) -> Ranks:
+        """Ranks of the validation links among all pairs."""
 
 
 class WalkScorer:
@@ -120,14 +124,19 @@ class WalkScorer:
         vol = matrices.degree.sum()
         score, place = self.walks.best(matrices, 1 / vol, 1 / vol**2, self._known, 2 * k + SLACK)
         if len(score) < k or score[k - 1] <= 0 or (len(score) == 2 * k + SLACK and score[-1] == score[k - 1]):
-            graph = enhanced_graph(self.split.train, self.links, self._weights().cpu().numpy())
-            exact = autocovariance(graph, steps=self.settings.steps, self_loops=self.topology.self_loops)
-            return metric("precision@100%", rank(exact, unbiased(self.split, "valid")))
+            return metric("precision@100%", self.ranks())
         found = torch.isin(place, self._hidden)
         bound = score[k - 1]
         above, tied = score > bound, score == bound
         share = (k - above.sum()) / tied.sum()
         return float((found & above).sum() + share * (found & tied).sum()) / k
+
+    @torch.no_grad()
+    def ranks(self) -> Ranks:
+        """Ranks of the validation links among all pairs that are no training links."""
+        graph = enhanced_graph(self.split.train, self.links, self._weights().cpu().numpy())
+        exact = autocovariance(graph, steps=self.settings.steps, self_loops=self.topology.self_loops)
+        return rank(exact, unbiased(self.split, "valid"), threads=self.settings.threads)
 
     def _weights(self) -> Tensor:
         """``(M,)`` weights without masking or dropout."""

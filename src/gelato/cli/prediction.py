@@ -1,0 +1,239 @@
+"""Commands that answer: predict and explain."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gelato.cli.options import GRAPH, RUNNING, TRAINING, ManyNodes, named_options, options, with_graph
+from gelato.cli.show import epoch_progress, progress_bar, say_unless, show
+from gelato.cli.training import QUICK, new_model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gelato.graph import Graph
+    from gelato.prediction.predictor import LinkPredictor
+
+SHOWN = 20
+"""Suggestions shown on the screen."""
+
+CHOOSING = [
+    click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="How many links to suggest."),
+    click.option("--per-node", type=click.IntRange(1), metavar="K", help="The K best partners of each node instead."),
+    click.option("--for", "nodes", multiple=True, metavar="NODE...", help="Only links of these nodes."),
+    click.option(
+        "--between",
+        nargs=2,
+        metavar="A B",
+        help="Only links between two sets of nodes: each a file with a node a row, or an attribute such as kind=film.",
+    ),
+    click.option("--exclude", metavar="FILE", help="Pairs never to suggest: a file with a pair a row."),
+    click.option("--min-score", type=float, metavar="S", help="Leave out links with a lower score."),
+]
+"""Which links are wanted."""
+
+
+@click.command(
+    cls=ManyNodes, epilog="Example: gelato predict edges.csv --attributes nodes.csv --top 1000 --out links.csv"
+)
+@options(GRAPH, CHOOSING)
+@click.option("--out", metavar="FILE", help="A csv, tsv, parquet or json file for the links.")
+@click.option("--method", metavar="M", help="One of 'gelato methods' instead of Gelato; nothing is trained.")
+@click.option("--model", metavar="DIR", help="A model trained before; it is applied, not trained again.")
+@click.option("--run", metavar="DIR", help="Folder for the training, which goes on there  [default: beside --out]")
+@click.option(
+    "--hide",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="Share of links hidden to tell the precision.",
+)
+@click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="How often; 0 leaves it out.")
+@click.option("--reasons/--no-reasons", default=True, help="Say why, for each link  [default: reasons]")
+@options(TRAINING)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of all that is drawn.")
+@options(RUNNING)
+@with_graph
+def predict(
+    name: str,
+    graph: "Graph",
+    top: int,
+    per_node: int | None,
+    nodes: tuple[str, ...],
+    between: tuple[str, str] | None,
+    exclude: str | None,
+    min_score: float | None,
+    out: str | None,
+    model: str | None,
+    run: str | None,
+    hide: float,
+    repeats: int,
+    reasons: bool,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+    **training: Any,
+) -> None:
+    """Suggest the missing links of GRAPH, with reasons and the precision to expect.
+
+    GRAPH is an edge list (csv, tsv, txt, parquet), an npz file or a dataset. Nodes of the attribute table that have no
+    link are new: they get suggestions by their attributes. All pairs that are not linked are ranked, exactly. Without
+    --model or --method, Gelato is trained on the spot; its folder serves 'gelato explain' and 'gelato report'.
+    """
+    from gelato.io import read_pairs
+    from gelato.io.files import format_of
+    from gelato.io.tables import WRITERS
+    from gelato.prediction.selection import nodes_called, nodes_in
+    from gelato.prediction.suggest import suggest
+
+    if nodes and between:
+        raise click.UsageError("--for and --between do not go together: give one of them")
+    if out is not None:
+        format_of(Path(out), WRITERS)  # a suffix that cannot be written is refused now, not after the training
+    say = say_unless(quiet or as_json)
+    chosen: dict[str, Any] = {"per_node": per_node is not None, "min_score": min_score}
+    if nodes:
+        chosen["nodes"] = _names(nodes_called(nodes, graph), graph)
+    if between:
+        chosen["between"] = tuple(_names(nodes_in(told, graph), graph) for told in between)
+    if exclude is not None:
+        chosen["exclude"] = [_names(pair, graph) for pair in read_pairs(exclude, graph)]
+    folder = Path(run) if run else Path(out).with_suffix(".run") if out and not (model or training["method"]) else None
+    try:
+        predictor = predictor_of(name, graph, model=model, run=folder, seed=seed, quiet=quiet, **training)
+        for remark in predictor.remarks_:
+            say(remark)
+        found = suggest(
+            predictor,
+            per_node or top,
+            **chosen,
+            share=hide,
+            repeats=repeats,
+            seed=seed,
+            run=folder,
+            reasons=reasons,
+            stage=lambda title, unit: progress_bar(title, quiet, unit),
+        )
+    except KeyboardInterrupt:
+        if folder is not None:
+            say_unless(quiet)(f"what was trained is kept in {folder}; the same command goes on from there")
+        raise
+    if out is not None:
+        found.write(out)
+    if as_json:
+        told = {"dataset": name, "out": out, "run": folder and str(folder), "precision": found.words()}
+        print(json.dumps(told | {"links": len(found) if out else found.rows()}))
+        return
+    from gelato.tables import suggestion_table
+
+    show(suggestion_table(name, found, SHOWN))
+    for sentence in found.words():
+        show(sentence)
+    if out is not None:
+        say(f"{len(found):,} links are in {out}")
+    if folder is not None and len(found):
+        first, second = (graph.name_of(node) for node in found.pairs[0])
+        why = shlex.join(["gelato", "explain", str(folder), str(first), str(second)])
+        more = shlex.join(["gelato", "report", str(folder), "--out", "report.html"])
+        say(f"why: {why}\nmore: {more}")
+
+
+@click.command(epilog="Example: gelato explain links.run ann bob --picture why.svg")
+@options(GRAPH)
+@click.argument("u")
+@click.argument("v")
+@click.option("--model", metavar="DIR", help="A trained model; GRAPH may also be the folder of a run, which has both.")
+@click.option("--method", metavar="M", help="One of 'gelato methods'  [default: ac, without a model]")
+@click.option("--walks", type=click.IntRange(1), default=5, show_default=True, help="How many walks to list.")
+@click.option("--picture", metavar="FILE", help="An svg file for a picture of the walks.")
+@options(RUNNING)
+def explain(
+    graph: str,
+    u: str,
+    v: str,
+    model: str | None,
+    method: str | None,
+    walks: int,
+    picture: str | None,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Say why the nodes U and V of GRAPH have their score: walk by walk, exactly.
+
+    GRAPH is the folder of a run ('gelato predict', 'gelato fit --out'), or a graph with --model; without a model the
+    walks are those of autocovariance on the graph as it is.
+    """
+    from gelato.io.files import written_aside
+    from gelato.prediction.heuristic import Heuristic
+    from gelato.prediction.selection import nodes_called
+    from gelato.runs import is_run, open_model
+
+    predictor: list[LinkPredictor] = []
+
+    def opened(name: str, graph: "Graph | None", quiet: bool) -> None:
+        if model is not None or graph is None:
+            predictor.append(open_model(model or name, graph))
+        else:
+            predictor.append(Heuristic(method or "ac").fit(graph))
+            if method is None:
+                say_unless(quiet or as_json)("no model is given: these are walks of autocovariance (ac) on the graph")
+
+    if is_run(graph) and model is None and method is None:
+        opened(graph, None, quiet)
+    else:
+        with_graph(opened)(graph=graph, quiet=quiet, **reading)
+    predictor[0].threads = threads
+    first, second = nodes_called([u, v], predictor[0].graph_).tolist()
+    found = predictor[0].explain_pair(first, second, limit=walks)
+    if picture is not None:
+        with written_aside(Path(picture)) as part:
+            part.write_text(found.svg(), encoding="utf-8")
+    if as_json:
+        print(json.dumps(found.as_json()))
+    else:
+        print("\n".join(found.lines()))
+
+
+def _names(nodes: "NDArray[np.int64]", graph: "Graph") -> list[Any]:
+    """What a graph calls some of its nodes."""
+    return [graph.name_of(node) for node in nodes.tolist()]
+
+
+def predictor_of(
+    name: str,
+    graph: "Graph",
+    *,
+    method: str | None,
+    model: str | None,
+    run: Path | None,
+    config: str | None,
+    others: tuple[str, ...],
+    device: str | None,
+    seed: int,
+    threads: int | None,
+    quiet: bool,
+) -> "LinkPredictor":
+    """A heuristic, a model trained before, or one trained on the spot."""
+    from gelato.prediction.heuristic import Heuristic
+
+    settings = named_options(others)
+    if method is not None:
+        if model or config or device:
+            raise click.UsageError("--method trains nothing: --model, --config and --device do not go with it")
+        return Heuristic(method, settings or None, threads).fit(graph)
+    if model is not None:
+        from gelato.runs import open_model
+
+        if settings or config:
+            raise click.UsageError("a model is what it is: --option and --config do not go with --model")
+        found = open_model(model, graph)
+        return found.set_params(threads=threads, **({} if device is None else {"device": device}))
+    fresh = new_model(config, settings, defaults=QUICK, random_state=seed, device=device, threads=threads)
+    with epoch_progress(f"training on {name}", fresh.epochs, quiet) as report:
+        return fresh.fit(graph, run=run, report=report)

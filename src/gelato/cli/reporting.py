@@ -1,0 +1,77 @@
+"""The command report."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from gelato.cli.options import RUNNING, options
+from gelato.cli.show import progress_bar, say_unless
+
+
+@click.command(epilog="Example: gelato report links.run --out report.html")
+@click.argument("run")
+@click.option("--out", default="report.html", show_default=True, metavar="FILE", help="The page; charts lie beside it.")
+@click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="How many links to suggest.")
+@click.option(
+    "--parts", type=click.IntRange(2), default=10, show_default=True, help="METIS parts, for one of the tests."
+)
+@click.option(
+    "--hide",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="Share of links hidden to tell the precision.",
+)
+@click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="How often; 0 leaves it out.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of all that is drawn.")
+@click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU, where training is still needed.")
+@options(RUNNING)
+def report(
+    run: str,
+    out: str,
+    top: int,
+    parts: int,
+    hide: float,
+    repeats: int,
+    seed: int,
+    device: str | None,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write one page that tells all about RUN, the folder of 'gelato predict' or 'gelato fit'.
+
+    The model and the heuristics under three ways of testing, curves, score densities, the training, and the suggested
+    links, each with its explanation. The page needs no network; its charts are also saved as svg and png files.
+    """
+    from gelato.report.from_run import report_of
+    from gelato.report.page import check_page, write_report
+    from gelato.runs import open_run
+
+    check_page(out)
+    opened = open_run(run)
+    if device is not None:
+        opened.model.set_params(device=device)
+    command = shlex.join(["gelato", *sys.argv[1:]])
+    told = report_of(
+        opened,
+        title=opened.folder.resolve().name.removesuffix(".run"),
+        top=top,
+        parts=parts,
+        share=hide,
+        repeats=repeats,
+        seed=seed,
+        threads=threads,
+        command=command,
+        stage=lambda title, unit: progress_bar(title, quiet, unit),
+    )
+    files = write_report(out, told)
+    if as_json:
+        measured = None if told.measured is None else told.measured.as_json()
+        print(json.dumps({"page": out, "files": list(map(str, files)), "measured": measured}))
+    else:
+        size = Path(out).stat().st_size / 1e6
+        say_unless(quiet)(f"{out} ({size:.1f} MB) and {len(files) - 1} charts beside it: open it in a browser")

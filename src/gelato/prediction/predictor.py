@@ -1,0 +1,160 @@
+"""What every estimator of this package can do once it is fitted: predict, suggest, explain, be tested."""
+
+import inspect
+from collections.abc import Sequence, Set
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.enhance.evidence import Evidence
+from gelato.errors import InputError
+from gelato.explain.explanation import Explanation, explain
+from gelato.graph import Graph, Pairs, check_nodes
+from gelato.prediction.suggestions import Suggestions
+from gelato.ranking.evaluate import evaluate
+from gelato.ranking.rank import Progress
+from gelato.ranking.top import top
+from gelato.scores import Scores
+from gelato.splits import Split
+
+
+class LinkPredictor:
+    """scikit-learn's habits for link prediction: parameters in, ``fit``, then ``predict`` and the rest.
+
+    Nodes are given by their names. An array of integers holds indices, as everywhere in this package, unless the names
+    are integers themselves.
+    """
+
+    threads: int | None
+    valid_: Pairs = np.empty((0, 2), np.int64)  # links that selected the predictor
+    remarks_: Sequence[str] = ()  # worth knowing of the graph it is fitted on
+
+    @property
+    def graph_(self) -> Graph:
+        """The graph whose pairs are scored."""
+        raise NotImplementedError
+
+    def scores(self) -> Scores:
+        """Scores of all pairs."""
+        raise NotImplementedError
+
+    def rehearse(self, parts: Split, run: Path | None = None) -> Scores:
+        """Scores of ``parts.graph`` without its test links, by a predictor that has not seen these."""
+        raise NotImplementedError
+
+    def unseen(self, graph: Graph) -> NDArray[np.bool_]:
+        """``(m,)`` which links of ``graph`` had no part in making this predictor."""
+        raise NotImplementedError
+
+    def evidence(self) -> Evidence | None:
+        """What the links that walks use are made of, where that is more than the graph."""
+        return None
+
+    def predict(self, pairs: Any) -> NDArray[np.float64]:
+        """``(p,)`` scores of some pairs of nodes."""
+        return self.scores().pairs(self.pairs_of(pairs))
+
+    def predict_top(
+        self,
+        k: int = 100,
+        per_node: bool = False,
+        *,
+        nodes: Any = None,
+        between: tuple[Any, Any] | None = None,
+        exclude: Any = None,
+        min_score: float | None = None,
+        progress: Progress | None = None,
+    ) -> Suggestions:
+        """The ``k`` best pairs that are not linked yet, exactly, of all pairs; ties in the order of the nodes.
+
+        Args:
+            k: how many; fewer come back if there are no more.
+            per_node: the ``k`` best partners of each node instead.
+            nodes: only pairs with one of these nodes.
+            between: two lists of nodes; only pairs with one end in each.
+            exclude: pairs to leave out.
+            min_score: leave out pairs with a lower score.
+            progress: called with the pairs done and in all.
+        """
+        chosen: dict[str, Any] = {"per_node": per_node, "min_score": min_score}
+        if nodes is not None:
+            chosen["nodes"] = self.nodes_of(nodes)
+        if between is not None:
+            chosen["between"] = tuple(map(self.nodes_of, between))
+        if exclude is not None:
+            chosen["exclude"] = self.pairs_of(exclude)
+        graph = self.graph_
+        links = top(self.scores(), graph, k, threads=self.threads, progress=progress, **chosen)
+        return Suggestions(graph, links.pairs, links.score, per_node=per_node, chosen=chosen)
+
+    def explain(self, u: Any, v: Any, *, limit: int = 5, with_rank: bool = True) -> Explanation:
+        """Why a pair has its score: its heaviest walks, and its rank among all unlinked pairs."""
+        first, second = self.graph_.index_of([u, v])
+        return self.explain_pair(int(first), int(second), limit=limit, with_rank=with_rank)
+
+    def explain_pair(
+        self, u: int, v: int, *, scores: Scores | None = None, limit: int = 5, with_rank: bool = True
+    ) -> Explanation:
+        """The same of two indices; ``scores``, where at hand, need not be made again."""
+        scores = self.scores() if scores is None else scores
+        return explain(
+            scores,
+            self.graph_,
+            u,
+            v,
+            evidence=self.evidence(),
+            limit=limit,
+            with_rank=with_rank,
+            threads=self.threads,
+        )
+
+    def score(self, split: Split) -> float:
+        """Average precision of the test links of a split against all non-links; fit on the split first."""
+        if self.graph_.fingerprint != split.train.fingerprint:
+            raise InputError("the model was not fitted on this split's training links; call fit(split) first")
+        return evaluate(split, type(self).__name__, scores=self.scores(), threads=self.threads).metric("ap")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some parameters."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise InputError(f"unknown parameter {name!r} of {type(self).__name__}; known: {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def nodes_of(self, nodes: Any) -> NDArray[np.int64]:
+        """``(q,)`` indices of nodes given by name, or of an array of indices."""
+        if hasattr(nodes, "to_numpy"):
+            nodes = nodes.to_numpy().tolist()  # a column of names
+        if self._are_indices(nodes):
+            found: NDArray[np.int64] = nodes.astype(np.int64).ravel()
+            check_nodes(np.column_stack([found, found]), self.graph_.n)
+            return found
+        if isinstance(nodes, str) or not isinstance(nodes, Sequence | Set | np.ndarray):
+            nodes = [nodes]
+        return self.graph_.index_of(list(nodes))
+
+    def pairs_of(self, pairs: Any) -> Pairs:
+        """``(p, 2)`` indices of pairs given by name, or of an array of indices; ``u < v`` unless directed."""
+        given = pairs.to_numpy().tolist() if hasattr(pairs, "to_numpy") else pairs  # a frame of names
+        if not self._are_indices(given):
+            rows = [tuple(pair) if np.iterable(pair) else (pair,) for pair in given]
+            if any(len(row) != 2 for row in rows):
+                raise InputError("pairs must be pairs of nodes, such as [('ann', 'bob'), ('ann', 'cat')]")
+            given = self.graph_.index_of([node for row in rows for node in row]).reshape(-1, 2)
+        if given.ndim != 2 or given.shape[1] != 2:
+            raise InputError(f"pairs must have shape (p, 2), got {given.shape}")
+        check_nodes(given, self.graph_.n)
+        return np.asarray(given if self.graph_.directed else np.sort(given, axis=1), dtype=np.int64)
+
+    def _are_indices(self, given: Any) -> bool:
+        names = self.graph_.names
+        named = names is not None and all(isinstance(name, int | np.integer) for name in names[:1].tolist())
+        return isinstance(given, np.ndarray) and given.dtype.kind in "iu" and not named

@@ -1,0 +1,43 @@
+"""Which links a model has learned from or was selected on: only others can tell how good it is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.graph import Graph, Pairs, pair_keys
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Links a model has seen.
+
+    Attributes:
+        graph: where they are from; its names tell its nodes apart from those of another graph.
+        pairs: ``(s, 2)`` the links.
+    """
+
+    graph: Graph
+    pairs: Pairs
+
+    def among(self, graph: Graph, pairs: Pairs) -> NDArray[np.bool_]:
+        """``(p,)`` which ``pairs`` of ``graph`` were seen, by the names of their nodes; by index if neither has names.
+
+        All of them, if names are known of one graph only: then nothing can be told apart.
+        """
+        place = self._places(graph)
+        if place is None:
+            return np.ones(len(pairs), dtype=bool)
+        ends = place[pairs]
+        ends = ends if graph.directed else np.sort(ends, axis=1)
+        known = np.isin(pair_keys(ends, self.graph.n), pair_keys(self.pairs, self.graph.n))
+        return known & (ends >= 0).all(axis=1)
+
+    def _places(self, graph: Graph) -> NDArray[np.int64] | None:
+        """``(n,)`` index that each node has in the graph seen, -1 where it is none of its nodes."""
+        if (graph.names is None) != (self.graph.names is None):
+            return None
+        if graph.names is None or self.graph.names is None:
+            return np.where(np.arange(graph.n) < self.graph.n, np.arange(graph.n), -1)
+        index = {name: i for i, name in enumerate(self.graph.names.tolist())}
+        return np.array([index.get(name, -1) for name in graph.names.tolist()], dtype=np.int64)
