@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gelato.datasets import block_model, load
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.splits import NAMED, RATIOS, Leak, Split, audit, permutation, split, split_by_time
+from gelato.splits import NAMED, RATIOS, Leak, Split, audit, permutation, rehearsals, split, split_by_time
 
 
 def refusal(call, *args, **options):
@@ -450,3 +450,77 @@ def test_names_that_cannot_be_compared_leave_the_order_of_the_nodes():
     names = np.array([(u,) if u % 2 else u for u in range(20)], dtype=object)
     named, plain = Graph.from_edges(edges, names=names), Graph.from_edges(edges)
     assert split(named, 1).test.tolist() == split(plain, 1).test.tolist()
+
+
+# Rehearsals
+
+
+@settings(max_examples=60)
+@given(st.data(), st.booleans(), st.integers(0, 2**32 - 1))
+def test_rehearsals_hide_shares_that_neither_overlap_nor_touch_what_is_spared(data, directed, seed):
+    graph = data.draw(graphs(directed=directed))
+    every = pairs_of(graph.edges)
+    spared = np.array(sorted(data.draw(st.sets(st.sampled_from(sorted(every)), max_size=graph.m // 2))), np.int64)
+    spared = spared.reshape(-1, 2)
+    share, repeats = data.draw(st.sampled_from([0.1, 0.2, 0.3])), data.draw(st.integers(1, 12))
+    found = rehearsals(graph, spared, share, repeats, seed)
+    count = int(share * graph.m)
+    assert len(found) == min(repeats, (graph.m - len(spared)) // count)  # fewer where links run out
+    seen = pairs_of(spared)
+    for parts in found:
+        assert parts.graph is graph
+        assert parts.valid.tolist() == spared.tolist()
+        assert parts.test.shape == (count, 2)
+        hidden = pairs_of(parts.test)
+        assert len(hidden) == count and hidden <= every
+        assert hidden.isdisjoint(seen)  # neither spared nor hidden before
+        seen |= hidden
+        assert pairs_of(parts.train.edges) == every - pairs_of(spared) - hidden
+        assert audit(parts) == []
+    assert len({parts.name for parts in found}) == len(found)
+
+
+def test_rehearsals_keep_nodes_attributes_weights_and_times(timed):
+    weights = 1.0 + np.arange(timed.m) % 3
+    rich = Graph.from_edges(timed.edges, weights=weights, times=timed.times, attributes=np.eye(10))
+    for parts in rehearsals(rich, rich.edges[:5], 0.2, 3, 0):
+        assert parts.train.n == 10 and parts.train.attributes is not None
+        assert parts.train.m == rich.m - 5 - 9
+        for (u, v), time in zip(parts.train.edges, parts.train.times, strict=True):
+            assert parts.train.adjacency[u, v] == rich.adjacency[u, v]
+            assert time == rich.times[(rich.edges == (u, v)).all(axis=1)]
+
+
+def test_rehearsals_of_one_seed_are_the_same_and_more_of_them_begin_alike(graph):
+    spared = graph.edges[::7]
+    few, many = rehearsals(graph, spared, 0.1, 2, 4), rehearsals(graph, spared, 0.1, 6, 4)
+    assert [parts.test.tolist() for parts in few] == [parts.test.tolist() for parts in many[:2]]
+    other = rehearsals(graph, spared, 0.1, 2, 5)
+    assert few[0].test.tolist() != other[0].test.tolist()
+
+
+@pytest.mark.parametrize("words", [False, True], ids=["numbers", "words"])
+def test_rehearsals_do_not_depend_on_the_order_of_the_nodes(words):
+    random = np.random.default_rng(0)
+    plain = Graph.from_edges(random.integers(60, size=(200, 2)), 60)
+    names = np.array([f"node {u:02}" if words else str(u) for u in range(60)])
+    order = random.permutation(60)
+    new = np.argsort(order)
+    one = Graph.from_edges(plain.edges, 60, names=names)
+    other = Graph.from_edges(new[plain.edges], 60, names=names[order])
+    spared = plain.edges[:20]
+    theirs = np.sort(new[spared], axis=1)
+    found, again = rehearsals(one, spared, 0.1, 4, 3), rehearsals(other, theirs, 0.1, 4, 3)
+    assert [_named(parts) for parts in found] == [_named(parts) for parts in again]
+    assert found[0].test.tolist() == rehearsals(plain, spared, 0.1, 4, 3)[0].test.tolist()
+
+
+@pytest.mark.parametrize(
+    ("spared", "share", "repeats"),
+    [(0, 0.0, 1), (0, 1.0, 1), (0, -0.1, 1), (0, 0.2, 0), (0, 0.05, 1), (9, 0.2, 1), (8, 0.2, 1)],
+    ids=["nothing", "all", "negative", "never", "less than a link", "too few left", "nothing to learn from"],
+)
+def test_a_share_that_cannot_be_hidden_is_refused(spared, share, repeats):
+    ring = Graph.from_edges([[u, (u + 1) % 10] for u in range(10)])
+    message = refusal(rehearsals, ring, ring.edges[:spared], share, repeats, 0)
+    assert f"a share of {share:g} of 10 links cannot be hidden {repeats} times, sparing {spared};" in message

@@ -19,7 +19,7 @@ from gelato.enhance.evidence import Evidence
 from gelato.enhance.links import EnhancedLinks, enhanced_links
 from gelato.errors import InputError
 from gelato.graph import Graph, pair_keys
-from gelato.heuristics import autocovariance
+from gelato.heuristics.autocovariance import autocovariance_with, loops_of
 from gelato.io import align_attributes
 from gelato.prediction.predictor import LinkPredictor
 from gelato.ranking.metrics import metric
@@ -192,8 +192,10 @@ class Gelato(LinkPredictor, Settings):
                 f"the model was trained on {kinds[self.links_.directed]} links, the graph's are"
                 f" {kinds[graph.directed]}; train a model for it"
             )
+        if self.columns_ is None and self.state_ and graph.f != self._graph.f:
+            raise InputError(f"the model learned from {self._graph.f:,} attributes, the graph has {graph.f:,}")
         twin = copy(self)
-        twin.remarks_ = []
+        twin.remarks_, twin.valid_ = [], self._seen.carried(self.valid_, graph)
         if self.columns_ is not None and (self.state_ or graph.f):
             graph, alignment = align_attributes(graph, self.columns_)
             if alignment.missing or alignment.unknown:
@@ -253,7 +255,11 @@ class Gelato(LinkPredictor, Settings):
             if not hasattr(self, "_enhancer"):
                 self._restore()
             return pair_scores(self._enhancer, self._graph)
-        return autocovariance(self.enhanced_graph(), steps=self.steps, self_loops=self.chosen_["self_loops"])
+        graph = self.enhanced_graph()
+        loops = loops_of(graph, self.chosen_["self_loops"])
+        own = np.zeros(graph.n)  # a node all of whose links are scaled has a self-loop of the same scale
+        np.maximum.at(own, self.links_.pairs, self.scale_[:, None])
+        return autocovariance_with(graph, np.where(own > 0, own, 1.0) * loops, steps=self.steps)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and its graph to a folder: ``config.json``, ``model.safetensors`` and ``graph.npz``."""

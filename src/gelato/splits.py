@@ -103,26 +103,28 @@ def rehearsals(graph: Graph, spared: Pairs, share: float, repeats: int, seed: in
     The shares do not overlap, so there are at most ``repeats`` of them, and fewer where links run out. The spared links
     are validation links of each split.
     """
+    hidden = hidden_shares(graph, spared, share, repeats, seed, besides=len(spared))
+    return [
+        Split(
+            graph, graph.without(np.concatenate([spared, test])), spared, test, f"{seed}, hiding {share:.4g}, time {i}"
+        )
+        for i, test in enumerate(hidden, 1)
+    ]
+
+
+def hidden_shares(graph: Graph, spared: Pairs, share: float, repeats: int, seed: int, besides: int = 0) -> list[Pairs]:
+    """The links that ``rehearsals`` hides, where so many others are taken out besides."""
     order = ordered_links(graph)
     free = order[~np.isin(pair_keys(graph.edges, graph.n), pair_keys(spared, graph.n))[order]]
     count = int(share * graph.m)
-    if not (0 < share < 1 and repeats >= 1 and 1 <= count <= len(free) and count + len(spared) < graph.m):
+    if not (0 < share < 1 and repeats >= 1 and 1 <= count <= len(free) and count + besides < graph.m):
         raise InputError(
             f"a share of {share:g} of {graph.m:,} links cannot be hidden {repeats} times, sparing {len(spared):,};"
             " give a share between 0 and 1 that hides at least one link and leaves some"
         )
     shuffled = free[permutation(len(free), seed)]
-    hidden = [np.sort(shuffled[i * count : (i + 1) * count]) for i in range(min(repeats, len(free) // count))]
-    return [
-        Split(
-            graph,
-            graph.without(np.concatenate([spared, graph.edges[places]])),
-            spared,
-            graph.edges[places],
-            f"{seed}, hiding {share:.4g} for the {i}. time",
-        )
-        for i, places in enumerate(hidden, 1)
-    ]
+    times = min(repeats, len(free) // count)
+    return [graph.edges[np.sort(shuffled[i * count : (i + 1) * count])] for i in range(times)]
 
 
 def _hide(

@@ -1,4 +1,9 @@
-"""Models on disk: what was learned in ``model.safetensors``, the graph it is for in ``graph.npz``; no pickle."""
+"""Models on disk, without pickle: what was learned, from which links, and the graph that the model is for.
+
+``model.safetensors``  weights, enhanced links, settings, history
+``seen.npz``           the links learned from and selected on
+``graph.npz``          the graph
+"""
 
 import json
 from dataclasses import asdict
@@ -12,11 +17,11 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import read_graph
 from gelato.splits import Split
-from gelato.training.run import CONFIG, FORMAT, GRAPH, SPLIT, load_tensors, save_tensors
+from gelato.training.run import CONFIG, FORMAT, GRAPH, SPLIT, load_tensors, save_tensors, write_plain
 from gelato.training.seen import Seen
 from gelato.training.trainer import Epoch
 
-MODEL = "model.safetensors"
+MODEL, SEEN = "model.safetensors", "seen.npz"
 
 LINKS = ("pairs", "observed", "similar", "added")
 """Fields of the enhanced links that are saved."""
@@ -28,16 +33,19 @@ T = TypeVar("T")
 
 
 def write_model(model: Any, folder: Path) -> None:
-    """Write what a fitted model learned."""
-    links = {f"links.{name}": torch.as_tensor(getattr(model.links_, name)) for name in LINKS}
+    """Write what a fitted model learned, and from which links."""
+    seen = model._seen
+    links = Graph.from_edges(seen.pairs, seen.graph.n, directed=seen.graph.directed, names=seen.graph.names)
+    write_plain(links, folder / SEEN)
+    enhanced = {f"links.{name}": torch.as_tensor(getattr(model.links_, name)) for name in LINKS}
     about = {name: getattr(model, name) for name in LEARNED} | {"n": model.links_.n, "directed": model.links_.directed}
     about["history_"] = [asdict(epoch) for epoch in model.history_]
     save_tensors(
         folder / MODEL,
         {f"net.{name}": value for name, value in model.state_.items()}
-        | links
+        | enhanced
         | {"weights": torch.as_tensor(model.weights_), "scale": torch.as_tensor(model.scale_)}
-        | {"valid": torch.tensor(model.valid_), "seen": torch.tensor(model._seen.pairs)},
+        | {"valid": torch.tensor(model.valid_)},
         {"format": FORMAT, "learned": json.dumps(about), "settings": json.dumps(model.as_dict())},
     )
 
@@ -65,7 +73,8 @@ def read_model(kind: type[T], folder: Path, graph: Graph | None) -> T:
             f"{folder}: the model was made for another graph or another split of it; train one for this graph,"
             " or apply it without one: Gelato.load(path).applied(graph)"
         )
-    model._graph, model._seen = stored, Seen(stored, tensors["seen"].numpy())
+    seen = read_graph(folder / SEEN)
+    model._graph, model._seen = stored, Seen(seen, seen.edges)
     return model
 
 

@@ -152,7 +152,8 @@ def suggestion_table(name: str, found: "Suggestions", most: int) -> Table:
     """The first suggestions, their expected precision and reasons."""
     shown = min(most, len(found))
     rest = f", the first {shown}" if shown < len(found) else ""
-    table = Table(title=f"{len(found):,} missing links of {name}{rest}", box=SIMPLE_HEAD, title_justify="left")
+    title = escape(f"{len(found):,} missing links of {name}{rest}")
+    table = Table(title=title, box=SIMPLE_HEAD, title_justify="left")
     columns = found.columns()
     numbers = {"rank", "score", "precision"}
     heads = {"expected_precision": "precision", "precision_low": "", "precision_high": ""}

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from gelato.datasets import load
 from gelato.enhance import augmentation, similarity
-from gelato.enhance.augmentation import most_similar, similarity_of
+from gelato.enhance.augmentation import most_similar, most_similar_by_share, nearest_of, similarity_of
 from gelato.enhance.similarity import SIMILARITIES
 from gelato.errors import InputError
 from gelato.graph import Graph
@@ -257,6 +257,85 @@ def test_unknown_similarities_and_pairs_are_refused():
     with pytest.raises(InputError, match=r"\(0, 99\) names a node outside"):
         similarity_of(graph, [[0, 99]])
     assert similarity_of(graph, np.empty((0, 2), np.int64)).shape == (0,)
+
+
+# Several shares at once, and the nearest of some nodes
+
+
+@pytest.mark.parametrize("name", EXACT)
+@given(data=st.data())
+def test_several_shares_at_once_are_each_as_alone(name, data):
+    graph, etas = data.draw(attributed(name)), data.draw(st.lists(ETAS, min_size=1, max_size=5))
+    found = most_similar_by_share(graph, etas, similarity=name)
+    assert [pairs.tolist() for pairs in found] == [expected(graph, eta, name) for eta in etas]
+    assert all(pairs.dtype == np.int64 and pairs.shape == (len(pairs), 2) for pairs in found)
+
+
+def test_shares_of_nothing_need_no_attributes_and_a_bad_one_among_several_is_refused():
+    assert [pairs.shape for pairs in most_similar_by_share(path(4), [0, 0.0])] == [(0, 2), (0, 2)]
+    assert most_similar_by_share(path(4), []) == []
+    with pytest.raises(InputError, match="eta must be a finite number of at least 0, got -1"):
+        most_similar_by_share(random_graph(1), [0.5, -1])
+    with pytest.raises(InputError, match="similarity needs node attributes"):
+        most_similar_by_share(path(4), [0, 0.5])
+
+
+def nearest(graph, nodes, count, name):
+    """For each node all others by similarity, then by index; the first of them that are alike at all."""
+    order, _ = ORACLES[name]
+    X = rows_of(graph)
+    found = set()
+    for node in nodes:
+        alike = {other: order(X[node], X[other]) for other in range(graph.n) if other != node}
+        for other in sorted(alike, key=lambda other: (-alike[other], other))[:count]:
+            if alike[other] > 0:
+                found |= {(node, other), (other, node)}
+    return [list(pair) for pair in sorted(found) if graph.directed or pair[0] < pair[1]]
+
+
+@pytest.mark.parametrize("name", EXACT)
+@given(data=st.data())
+def test_the_nearest_nodes_are_those_of_sorting_all_others(name, data):
+    graph = data.draw(attributed(name))
+    nodes = np.array(data.draw(st.lists(st.integers(0, graph.n - 1), max_size=graph.n, unique=True)), np.int64)
+    count = data.draw(st.integers(1, graph.n + 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(augmentation, "_ROWS", data.draw(st.sampled_from([1, 2, 128])))
+        found = nearest_of(graph, nodes, count, similarity=name)
+    assert found.dtype == np.int64 and found.shape == (len(found), 2)
+    assert found.tolist() == nearest(graph, nodes.tolist(), count, name)
+
+
+def test_of_nodes_equally_near_the_first_are_taken_and_those_unlike_never():
+    X = np.array([[1.0, 0], [2, 0], [0, 1], [3, 0], [-1, 0], [0, 0]])
+    graph = with_attributes(path(6), X)
+    assert nearest_of(graph, np.array([3]), 1).tolist() == [[0, 3]]
+    assert nearest_of(graph, np.array([3]), 5).tolist() == [[0, 3], [1, 3]]
+    assert nearest_of(graph, np.array([0, 1]), 1).tolist() == [[0, 1]]  # each the other's, told once
+    assert nearest_of(graph, np.array([4, 5]), 3).tolist() == []
+    directed = Graph.from_edges([(0, 1)], 6, directed=True, attributes=X)
+    assert nearest_of(directed, np.array([3]), 1).tolist() == [[0, 3], [3, 0]]
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", ["cosine", "correlation"])
+def test_rows_that_are_parallel_are_equally_near_however_they_are_rounded(name, sparse):
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        x, y = random.integers(0, 9, size=(2, 7)) + np.eye(7)[0]
+        X = np.concatenate([[x], np.outer(random.permutation(np.arange(1, 40)), y)])
+        found = nearest_of(with_attributes(path(40), X, sparse=sparse), np.array([0]), 3, similarity=name)
+        assert found.tolist() in ([[0, 1], [0, 2], [0, 3]], [])  # none, where the correlation is negative
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_every_similarity_tells_the_nearest(name):
+    random = np.random.default_rng(0)
+    graph = with_attributes(random_graph(5, nodes=12), random.integers(0, 4, size=(random_graph(5, nodes=12).n, 6)))
+    S = SIMILARITIES[name](graph).block(np.arange(graph.n))
+    np.fill_diagonal(S, -np.inf)
+    ((u, v),) = nearest_of(graph, np.array([2]), 1, similarity=name)
+    assert 2 in (u, v) and S[u, v] == pytest.approx(S[2].max(), abs=1e-6)
 
 
 needs_data = pytest.mark.skipif(

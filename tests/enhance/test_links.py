@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import reference
-from gelato.enhance.links import enhanced_links
+from gelato.enhance.augmentation import nearest_of
+from gelato.enhance.links import enhanced_links, links_with
 from gelato.enhance.similarity import SIMILARITIES
 from gelato.errors import InputError
 from gelato.graph import Graph
@@ -116,3 +117,47 @@ def test_every_similarity_both_adds_pairs_and_weighs_them(name):
 def test_an_unknown_similarity_is_refused():
     with pytest.raises(InputError, match="unknown similarity 'euclid'"):
         enhanced_links(path(3), 0.0, "euclid")
+
+
+# Newcomers
+
+
+@given(attributed(), st.sampled_from(ETAS), st.integers(1, 4))
+def test_nodes_without_links_are_joined_to_those_most_like_them_and_all_else_stays(graph, eta, count):
+    alone = [node for node in range(graph.n) if not reference.degree(graph, node)]
+    plain, found = enhanced_links(graph, eta), enhanced_links(graph, eta, newcomers=count)
+    before = {tuple(pair) for pair in plain.pairs.tolist()}
+    after = {tuple(pair) for pair in found.pairs.tolist()}
+    S = reference.cosine(graph)
+    np.fill_diagonal(S, -1)
+    joined = set()
+    for node in alone:
+        nearest = sorted(range(graph.n), key=lambda other, node=node: (-round(S[node, other], 10), other))[:count]
+        joined |= {(node, other) for other in nearest if S[node, other] > 1e-12}
+    joined = {pair for u, v in joined for pair in ([(u, v), (v, u)] if graph.directed else [(min(u, v), max(u, v))])}
+    assert after == before | joined
+    place = {pair: i for i, pair in enumerate(map(tuple, found.pairs.tolist()))}
+    assert all(found.added[place[pair]] and found.observed[place[pair]] == 0 for pair in joined)
+    rows = [place[pair] for pair in map(tuple, plain.pairs.tolist())]
+    np.testing.assert_array_equal(found.observed[rows], plain.observed)
+    np.testing.assert_array_equal(found.similar[rows], plain.similar)
+    if not alone:
+        assert found.pairs.tolist() == plain.pairs.tolist()
+
+
+def test_newcomers_without_attributes_stay_alone():
+    lonely = Graph.from_edges([(0, 1), (1, 2)], 5)
+    assert enhanced_links(lonely, 0.0, newcomers=3).pairs.tolist() == [[0, 1], [1, 2]]
+    blank = Graph.from_edges([(0, 1), (1, 2)], 4, attributes=np.array([[1.0], [1.0], [1.0], [0.0]]))
+    assert enhanced_links(blank, 0.0, newcomers=3).pairs.tolist() == [[0, 1], [1, 2]]
+
+
+def test_pairs_may_be_added_by_hand():
+    graph = Graph.from_edges([(0, 1), (1, 2)], 5, weights=[2.0, 3.0], attributes=np.eye(5)[[0, 0, 1, 1, 0]])
+    links = links_with(graph, np.array([[1, 2], [0, 4], [2, 3]]))
+    assert links.pairs.tolist() == [[0, 1], [0, 4], [1, 2], [2, 3]]
+    assert links.observed.tolist() == [2.0, 0.0, 3.0, 0.0]
+    assert links.similar.tolist() == [1.0, 1.0, 0.0, 1.0]
+    assert links.added.tolist() == [False, True, True, True]
+    near = nearest_of(graph, np.array([3, 4]), 2)
+    assert links_with(graph, near).pairs.tolist() == enhanced_links(graph, 0.0, newcomers=2).pairs.tolist()

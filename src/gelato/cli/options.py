@@ -117,11 +117,11 @@ class ManyNodes(click.Command):
         spread: list[str] = []
         many = False
         for arg in args:
-            if arg.startswith("--"):
-                many = arg == "--for"
-                spread += [] if many else [arg]
-            else:
-                spread += ["--for", arg] if many else [arg]
+            more = many and not arg.startswith("--")
+            if spread[-1:] == ["--for"] and not more:
+                raise click.UsageError("--for needs at least one node, such as --for ann bob", context)
+            spread += ["--for", arg] if more and spread[-1:] != ["--for"] else [arg]
+            many = arg == "--for" or more
         return super().parse_args(context, spread)
 
 

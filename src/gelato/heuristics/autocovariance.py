@@ -3,7 +3,7 @@
 from typing import Literal
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array, diags_array
 
 from gelato.errors import InputError
@@ -29,10 +29,20 @@ def autocovariance(
         self_loops: give a self-loop of weight 1 to nodes without a link out of them, or to all nodes.
         dtype: float64, or float32, which ranks approximately (docs/decisions.md, 3).
     """
+    return autocovariance_with(graph, loops_of(graph, self_loops), steps=steps, dtype=dtype)
+
+
+def loops_of(graph: Graph, self_loops: SelfLoops) -> NDArray[np.float64]:
+    """``(n,)`` weights of the self-loops: 1 for nodes without a link out of them, or for all nodes."""
     if self_loops not in ("isolated", "all"):
         raise InputError(f"self_loops must be 'isolated' or 'all', got {self_loops!r}")
-    bare = graph.adjacency.sum(axis=1) == 0
-    loops = np.ones(graph.n) if self_loops == "all" else bare.astype(np.float64)
+    return np.ones(graph.n) if self_loops == "all" else (graph.adjacency.sum(axis=1) == 0).astype(np.float64)
+
+
+def autocovariance_with(
+    graph: Graph, loops: NDArray[np.float64], *, steps: int = 3, dtype: DTypeLike = np.float64
+) -> WalkScores:
+    """The same with self-loops of ``(n,)`` given weights; a node without links must have one."""
     A = csr_array(graph.adjacency + diags_array(loops))
     A.eliminate_zeros()
     A.sort_indices()

@@ -29,7 +29,7 @@ from gelato.graph import Graph, Pairs, pair_keys
 from gelato.ranking.rank import Progress
 from gelato.ranking.top import Links, top
 from gelato.scores import Scores
-from gelato.splits import Split, rehearsals
+from gelato.splits import Split, hidden_shares, rehearsals
 
 SHARE, REPEATS = 0.1, 5
 """Share of the links that is hidden, and how often, unless asked otherwise."""
@@ -192,11 +192,14 @@ def hidings(predictor: Rehearsed, share: float, repeats: int, seed: int) -> list
     """Splits that hide links the predictor was not selected on; only such as it never saw, where these suffice."""
     graph = predictor.graph_
     unseen = predictor.unseen(graph)
-    if unseen.sum() < share * graph.m:
+    if unseen.sum() < int(share * graph.m):
         return rehearsals(graph, predictor.valid_, share, repeats, seed)
-    parts = rehearsals(graph, graph.edges[~unseen], share, repeats, seed)
     none = np.empty((0, 2), np.int64)
-    return [Split(graph, graph.without(part.test), none, part.test, part.name) for part in parts]
+    hidden = hidden_shares(graph, graph.edges[~unseen], share, repeats, seed)
+    return [
+        Split(graph, graph.without(test), none, test, f"{seed}, hiding {share:.4g}, time {i}")
+        for i, test in enumerate(hidden, 1)
+    ]
 
 
 def _allowed(

@@ -33,6 +33,12 @@ class Seen:
         known = np.isin(pair_keys(ends, self.graph.n), pair_keys(self.pairs, self.graph.n))
         return known & (ends >= 0).all(axis=1)
 
+    def carried(self, pairs: Pairs, graph: Graph) -> Pairs:
+        """Those links of ``graph`` that are ``pairs`` of the graph seen; none, if nothing can be told apart."""
+        if self._places(graph) is None:
+            return graph.edges[:0]
+        return graph.edges[Seen(self.graph, pairs).among(graph, graph.edges)]
+
     def _places(self, graph: Graph) -> NDArray[np.int64] | None:
         """``(n,)`` index that each node has in the graph seen, -1 where it is none of its nodes."""
         if (graph.names is None) != (self.graph.names is None):

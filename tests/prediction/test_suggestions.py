@@ -1,0 +1,235 @@
+"""Suggestions: their ranks and columns, and the same values again from every file and library they go to."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.heuristics import common_neighbors
+from gelato.io import read_graph, read_pairs
+from gelato.prediction.precision import ExpectedPrecision
+from gelato.prediction.suggestions import Suggestions
+from gelato.ranking.top import top
+
+HOSTILE = [
+    "plain",
+    "comma, and space ",
+    "quote \" and '",
+    "tab\there",
+    "line\nbreak",
+    "=1+1",
+    "<script>alert(1)</script>",
+    "[bold red]",
+    "größe 東京 🎈",
+    "\u202eright to left",
+    "null",
+    "0012",
+]
+PRECISION = ("expected_precision", "precision_low", "precision_high")
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """A ring of odd names."""
+    n = len(HOSTILE)
+    names = np.array(HOSTILE, dtype=object)
+    return Graph.from_edges([(u, (u + 1) % n) for u in range(n)], n, names=names, attributes=np.eye(n))
+
+
+@pytest.fixture(scope="module")
+def found(graph):
+    """All pairs of the ring, with a precision that is told of the first four ranks, and reasons."""
+    links = top(common_neighbors(graph), graph, 20)
+    ahead = np.array([[1, 1, 2, 2], [0, 1, 1, 3]], dtype=float)
+    precision = ExpectedPrecision(0.1, 3, 100, ahead, ahead, np.arange(1.0, 5.0))
+    plain = Suggestions(graph, links.pairs, links.score)
+    return plain.told(precision=precision, reasons=[f"because of {HOSTILE[i % 12]}" for i in range(20)])
+
+
+def wanted(found):
+    """The rows by the definition."""
+    rows = []
+    for i, ((u, v), score) in enumerate(zip(found.pairs.tolist(), found.score.tolist(), strict=True)):
+        row = {"rank": i + 1, "source": HOSTILE[u], "target": HOSTILE[v], "score": score}
+        stated = found.precision.at(i + 1)
+        values = (None,) * 3 if stated is None else (stated.expected, stated.low, stated.high)
+        row |= {name: None if x is None else round(x, 4) for name, x in zip(PRECISION, values, strict=True)}
+        rows.append(row | {"reason": found.reasons[i]})
+    return rows
+
+
+def test_columns_and_rows_hold_all_that_is_known(found, graph):
+    assert found.rows() == wanted(found)
+    assert len(found) == 20 and found.columns()["expected_precision"][4:] == [None] * 16
+    assert list(found) == [(row["source"], row["target"], row["score"]) for row in wanted(found)]
+    bare = Suggestions(graph, found.pairs, found.score)
+    assert list(bare.columns()) == ["rank", "source", "target", "score"]
+    assert list(bare.told(reasons=found.reasons).columns()) == ["rank", "source", "target", "score", "reason"]
+    assert found.precision is not None and bare.precision is None  # a copy was told
+
+
+def test_nodes_without_names_are_called_by_their_index():
+    plain = Suggestions(Graph.from_edges([(0, 1), (1, 2), (2, 3)]), np.array([[0, 2], [1, 3]]), np.array([2.0, 1.0]))
+    assert list(plain) == [(0, 2, 2.0), (1, 3, 1.0)]
+    assert json.dumps(plain.rows())
+
+
+@given(st.lists(st.integers(1, 4), min_size=0, max_size=6))
+def test_each_list_of_a_node_has_its_own_ranks(lengths):
+    pairs = [(u, 10 + i) for u, length in enumerate(lengths) for i in range(length)]
+    graph = Graph.from_edges([(0, 9)], 20)
+    found = Suggestions(graph, np.array(pairs, np.int64).reshape(-1, 2), np.zeros(len(pairs)), per_node=True)
+    assert found.rank.tolist() == [i + 1 for length in lengths for i in range(length)]
+    whole = Suggestions(graph, found.pairs, found.score)
+    assert whole.rank.tolist() == list(range(1, len(pairs) + 1))
+
+
+# Files
+
+
+def test_a_csv_or_tsv_file_says_the_same(found, tmp_path):
+    for name, delimiter in (("links.csv", ","), ("links.tsv", "\t")):
+        found.write(tmp_path / name)
+        with (tmp_path / name).open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, delimiter=delimiter))
+        assert list(rows[0]) == list(found.columns())
+        for row, told in zip(rows, wanted(found), strict=True):
+            for key, value in told.items():
+                if isinstance(value, float):  # comes back to its last digit
+                    assert float(row[key]) == value
+                else:
+                    assert row[key] == ("" if value is None else str(value))
+
+
+def test_a_json_file_says_the_same(found, tmp_path):
+    found.write(tmp_path / "links.json")
+    assert json.loads((tmp_path / "links.json").read_text(encoding="utf-8")) == wanted(found)
+    found.write(tmp_path / "links.jsonl")
+    lines = (tmp_path / "links.jsonl").read_bytes().decode().split("\n")
+    assert [json.loads(line) for line in lines[:-1]] == wanted(found) and lines[-1] == ""
+
+
+def test_a_parquet_file_says_the_same_in_the_same_types(found, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    found.write(tmp_path / "links.parquet")
+    table = parquet.read_table(tmp_path / "links.parquet")
+    assert table.to_pylist() == wanted(found)
+    assert [str(table.schema.field(name).type) for name in ("rank", "score", *PRECISION)] == ["int64"] + 4 * ["double"]
+
+
+def test_what_was_written_can_be_left_out_of_the_next_suggestions(found, graph, tmp_path):
+    for name in ("links.csv", "links.tsv", "links.parquet"):
+        found.write(tmp_path / name)
+        assert read_pairs(tmp_path / name, graph).tolist() == found.pairs.tolist()
+
+
+def test_no_suggestions_make_a_file_without_rows(graph, tmp_path):
+    nothing = Suggestions(graph, np.empty((0, 2), np.int64), np.empty(0))
+    assert nothing.words() == [] and nothing.rows() == [] and nothing.rank.tolist() == []
+    nothing.write(tmp_path / "links.csv")
+    assert (tmp_path / "links.csv").read_text().splitlines() == ["rank,source,target,score"]
+    nothing.write(tmp_path / "links.json")
+    assert json.loads((tmp_path / "links.json").read_text()) == []
+    assert len(nothing.to_pandas()) == 0
+
+
+def test_a_file_that_cannot_be_written_is_refused_and_the_old_one_stays(found, tmp_path):
+    with pytest.raises(InputError, match=r"links.xlsx: unknown table format '.xlsx'"):
+        found.write(tmp_path / "links.xlsx")
+    with pytest.raises(InputError, match="there is no folder"):
+        found.write(tmp_path / "no" / "links.csv")
+    odd = Graph.from_edges([(0, 1)], 3, names=np.array(["a", "b", "half \ud800"], dtype=object))
+    broken = Suggestions(odd, np.array([[0, 2]]), np.ones(1))
+    for name in ("links.csv", "links.json"):
+        found.write(tmp_path / name)
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(InputError, match="cannot be written"):
+            broken.write(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["links.csv", "links.json"]
+
+
+# Libraries
+
+
+def test_a_pandas_frame_says_the_same(found):
+    pandas = pytest.importorskip("pandas")
+    frame = found.to_pandas()
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    assert rows == wanted(found)
+    assert pandas.api.types.is_integer_dtype(frame["rank"]) and pandas.api.types.is_float_dtype(frame["score"])
+
+
+def test_a_polars_frame_says_the_same(found):
+    pytest.importorskip("polars")
+    assert found.to_polars().to_dicts() == wanted(found)
+
+
+def test_a_frame_of_lists_for_each_node_has_their_ranks():
+    pytest.importorskip("pandas")
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
+    links = top(common_neighbors(graph), graph, 2, per_node=True)
+    found = Suggestions(graph, links.pairs, links.score, per_node=True)
+    assert found.to_pandas()["rank"].tolist() == [1, 2] * 5 == found.rank.tolist()
+    pytest.importorskip("polars")
+    assert found.to_polars()["rank"].to_list() == [1, 2] * 5
+
+
+def test_networkx_gets_them_as_further_edges_with_score_and_rank(found, graph):
+    pytest.importorskip("networkx")
+    result = found.to_networkx()
+    assert set(result.nodes) == set(HOSTILE) and result.number_of_edges() == graph.m + len(found)
+    for row in wanted(found):
+        data = result.edges[row["source"], row["target"]]
+        assert data == {"predicted": True, "score": row["score"], "rank": row["rank"]}
+    assert sum(not data["predicted"] for *_, data in result.edges(data=True)) == graph.m
+
+
+def test_pytorch_geometric_gets_them_apart_from_the_links(found, graph):
+    pytest.importorskip("torch_geometric")
+    data = found.to_pyg()
+    assert data.edge_index.shape == (2, 2 * graph.m)
+    assert data.predicted_edge_index.T.tolist() == found.pairs.tolist()
+    np.testing.assert_allclose(data.predicted_score.numpy(), found.score, rtol=1e-6)
+    assert data.names == HOSTILE
+
+
+def test_suggestions_written_as_links_are_no_links_when_they_are_read(found, graph, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = [(HOSTILE[u], HOSTILE[v], False) for u, v in graph.edges.tolist()]
+    rows += [(source, target, True) for source, target, _ in found]
+    pandas.DataFrame(rows, columns=["source", "target", "predicted"]).to_csv(tmp_path / "both.csv", index=False)
+    again = read_graph(tmp_path / "both.csv")
+    assert again.m == graph.m
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("ranks", "cuts"), [(1, [1]), (10, [10]), (11, [10, 11]), (100, [10, 100]), (1200, [10, 100, 1000, 1200])]
+)
+def test_the_words_tell_of_the_first_ten_hundred_thousand_and_of_all(ranks, cuts):
+    graph = Graph.from_edges([(0, 1)], 60)
+    u, v = np.triu_indices(60, 1)
+    pairs = np.column_stack([u, v])[1 : ranks + 1]
+    ahead = np.cumsum(np.arange(ranks) % 3 == 0)[None].astype(float)
+    precision = ExpectedPrecision(0.1, 99, 99, ahead, ahead, np.arange(1.0, ranks + 1))
+    told = Suggestions(graph, pairs, np.zeros(ranks), precision=precision).words()
+    assert told == [precision.words(k) for k in cuts]
+    assert [f"of the first {k:,} suggestions were" in sentence for k, sentence in zip(cuts, told, strict=True)]
+
+
+def test_that_too_little_is_known_is_said_once():
+    graph = Graph.from_edges([(0, 1)], 9)
+    pairs = np.column_stack(np.triu_indices(9, 1))[1:21]
+    nothing = ExpectedPrecision(0.1, 1, 1, np.zeros((1, 20)), np.zeros((1, 20)), np.arange(1.0, 21.0))
+    told = Suggestions(graph, pairs, np.zeros(20), precision=nothing)
+    assert told.words() == [nothing.words(20)]
+    assert {row["expected_precision"] for row in told.rows()} == {None}
+    assert Suggestions(graph, pairs, np.zeros(20)).words() == []
