@@ -3,7 +3,6 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gelato.errors import InputError
 from gelato.graph import Graph
@@ -56,16 +55,16 @@ def open_run(path: str | os.PathLike[str]) -> OpenedRun:
     return OpenedRun(folder, Gelato.load(folder, graph if whole else split.train), split)
 
 
-def open_model(path: str | os.PathLike[str], graph: Graph | None = None) -> Gelato:
-    """The model of a run or of ``Gelato.save`` for ``graph``, or for all links of its own."""
+def open_model(path: str | os.PathLike[str], graph: Graph | None = None, device: str | None = None) -> Gelato:
+    """The model of a run or of ``Gelato.save`` for ``graph``, or for all links of its own, to run on ``device``."""
     folder = Path(path)
-    model = open_run(folder).whole() if (folder / SPLIT).exists() else Gelato.load(folder)
+    stored = open_run(folder) if (folder / SPLIT).exists() else None
+    model = Gelato.load(folder) if stored is None else stored.model
+    if device is not None:
+        model.set_params(device=device)
+    if stored is not None:
+        model = stored.whole()
     if graph is None:
         return model
-    same = model.config(graph) == model.config(model.graph_) and _called(graph) == _called(model.graph_)
+    same = model.config(graph) == model.config(model.graph_)
     return model if same else model.applied(graph)
-
-
-def _called(graph: Graph) -> list[Any]:
-    """What the nodes and attributes of a graph are called."""
-    return [None if names is None else names.tolist() for names in (graph.names, graph.attribute_names)]

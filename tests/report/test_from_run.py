@@ -69,7 +69,7 @@ def test_a_model_of_the_whole_graph_is_tested_by_a_twin_that_has_not_seen_the_li
     assert measured(report)["ap"] != pytest.approx(metrics(parts, seen.scores())["ap"])
     assert report.measured.hidden == len(hidden) == int(0.1 * graph.m)
     assert report.measured.negatives == graph.n * (graph.n - 1) // 2 - graph.m
-    assert report.measured.split == "0, hiding 0.1 for the 1. time" == report.seeds["split"]
+    assert report.measured.split == report.seeds["split"] and report.measured.split.startswith("0, hiding 0.1")
     assert len(rehearsed(folder)) == 2
 
 

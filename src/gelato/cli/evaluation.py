@@ -178,14 +178,19 @@ def datasets(data_root: str | None, as_json: bool) -> None:
 
 
 @click.command(epilog="Example: gelato methods")
-def methods() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def methods(as_json: bool) -> None:
     """List the methods that 'gelato evaluate' knows, with their options."""
     from gelato.ranking.evaluate import described_methods
-    from gelato.tables import method_table
 
     about = "Autocovariance of the graph with learned weights; trained on the spot, or --model DIR."
-    trained = ("gelato", "those of 'gelato fit'", about)
-    show(method_table([*described_methods(), trained]))
+    known = [*described_methods(), ("gelato", "those of 'gelato fit'", about)]
+    if as_json:
+        print(json.dumps([dict(zip(("name", "options", "about"), each, strict=True)) for each in known]))
+    else:
+        from gelato.tables import method_table
+
+        show(method_table(known))
 
 
 @click.command(epilog="Example: gelato demo")

@@ -150,6 +150,7 @@ def predict(
 @click.option("--method", metavar="M", help="One of 'gelato methods'  [default: ac, without a model]")
 @click.option("--walks", type=click.IntRange(1), default=5, show_default=True, help="How many walks to list.")
 @click.option("--picture", metavar="FILE", help="An svg file for a picture of the walks.")
+@click.option("--device", metavar="DEVICE", help="Where a model is applied to GRAPH  [default: as it was trained]")
 @options(RUNNING)
 def explain(
     graph: str,
@@ -159,6 +160,7 @@ def explain(
     method: str | None,
     walks: int,
     picture: str | None,
+    device: str | None,
     threads: int | None,
     as_json: bool,
     quiet: bool,
@@ -178,7 +180,7 @@ def explain(
 
     def opened(name: str, graph: "Graph | None", quiet: bool) -> None:
         if model is not None or graph is None:
-            predictor.append(open_model(model or name, graph))
+            predictor.append(open_model(model or name, graph, device))
         else:
             predictor.append(Heuristic(method or "ac").fit(graph))
             if method is None:
@@ -232,8 +234,7 @@ def predictor_of(
 
         if settings or config:
             raise click.UsageError("a model is what it is: --option and --config do not go with --model")
-        found = open_model(model, graph)
-        return found.set_params(threads=threads, **({} if device is None else {"device": device}))
+        return open_model(model, graph, device).set_params(threads=threads)
     fresh = new_model(config, settings, defaults=QUICK, random_state=seed, device=device, threads=threads)
     with epoch_progress(f"training on {name}", fresh.epochs, quiet) as report:
         return fresh.fit(graph, run=run, report=report)

@@ -56,18 +56,22 @@ def report(
     if device is not None:
         opened.model.set_params(device=device)
     command = shlex.join(["gelato", *sys.argv[1:]])
-    told = report_of(
-        opened,
-        title=opened.folder.resolve().name.removesuffix(".run"),
-        top=top,
-        parts=parts,
-        share=hide,
-        repeats=repeats,
-        seed=seed,
-        threads=threads,
-        command=command,
-        stage=lambda title, unit: progress_bar(title, quiet, unit),
-    )
+    try:
+        told = report_of(
+            opened,
+            title=opened.folder.resolve().name.removesuffix(".run"),
+            top=top,
+            parts=parts,
+            share=hide,
+            repeats=repeats,
+            seed=seed,
+            threads=threads,
+            command=command,
+            stage=lambda title, unit: progress_bar(title, quiet, unit),
+        )
+    except KeyboardInterrupt:
+        say_unless(quiet)(f"what was trained is kept in {run}; the same command goes on from there")
+        raise
     files = write_report(out, told)
     if as_json:
         measured = None if told.measured is None else told.measured.as_json()
