@@ -377,7 +377,7 @@ def test_json_tells_of_the_file_the_folder_and_the_precision(predicted, command)
     code, output, errors = command(*FIRST, "--json")
     assert (code, errors) == (0, "")
     told = json.loads(output)
-    assert (told["dataset"], told["out"], told["run"], told["links"]) == ("edges", "links.csv", "links.run", 40)
+    assert (told["dataset"], told["out"], told["run"], told["count"]) == ("edges", "links.csv", "links.run", 40)
     assert [sentence.split(",")[0] for sentence in told["precision"]] == ["When one link in ten was hidden"] * 2
 
 
@@ -510,7 +510,7 @@ def test_a_picture_is_written(predicted, command, folder):
     ("args", "message"),
     [
         (("links.run", "n2", "n99"), "gelato: unknown node 'n99'; the graph has 62 nodes such as 'n0'"),
-        (("links.run", "n2", "n2"), "gelato: walks are explained between two different nodes"),
+        (("links.run", "n2", "n2"), "gelato: a link has two nodes, got 'n2' twice"),
         (("edges.csv", "n2", "n9", "--method", "jaccard"), "gelato: these scores are no sums over walks"),
         (("edges.csv", "n2", "n9", "--method", "magic"), "gelato: unknown method 'magic'"),
         (("edges.csv", "n2", "n9", "--model", "nowhere"), "gelato: nowhere"),
@@ -574,6 +574,7 @@ def test_what_is_no_finished_run_is_refused(predicted, command, folder):
         (("stopped.run",), "gelato: stopped.run: the run is not finished; the same command goes on with it"),
         (("links.run", "--out", "page.pdf"), "gelato: page.pdf: a report is a web page; let its name end in .html"),
         (("links.run", "--out", "no/page.html"), "gelato: no/page.html: there is no folder no"),
+        (("nowhere", "--out", "page.pdf"), "gelato: page.pdf: a report is a web page"),  # before the run is looked at
         (("links.run", "--hide", "2"), "Invalid value for '--hide'"),
     ]
     for args, message in refusals:

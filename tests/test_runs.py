@@ -1,15 +1,17 @@
 """Runs on disk opened again: the graph, what was hidden of it, and a model for all of it or for another graph."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import reference
 from gelato.datasets import block_model
+from gelato.datasets.loading import is_stored
 from gelato.errors import InputError
 from gelato.model import Gelato
-from gelato.runs import is_run, open_model, open_run
+from gelato.runs import open_model, open_run
 from gelato.splits import split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4, "epochs": 2}
@@ -95,8 +97,8 @@ def test_suggestions_come_in_the_names_of_the_graph_given_not_of_the_one_learned
 
 
 def test_what_is_a_run_is_known_by_its_files(runs, tmp_path):
-    assert all(is_run(runs / name) for name in ("split", "whole", "saved"))
-    assert not is_run(tmp_path) and not is_run(tmp_path / "nowhere") and not is_run(__file__)
+    assert all(is_stored(runs / name) for name in ("split", "whole", "saved"))
+    assert not is_stored(tmp_path) and not is_stored(tmp_path / "nowhere") and not is_stored(Path(__file__))
 
 
 def test_what_is_no_run_is_refused_in_a_line(runs, graph, tmp_path):
@@ -118,5 +120,5 @@ def test_what_is_no_run_is_refused_in_a_line(runs, graph, tmp_path):
         open_model(tmp_path / "stopped", graph)
     with pytest.raises(InputError, match="there is no such file"):
         open_model(tmp_path / "empty")
-    with pytest.raises(InputError, match="split"):
+    with pytest.raises(InputError, match="holds a saved model, which has no links hidden to test it on"):
         open_run(runs / "saved")  # a model that was saved tells of no split

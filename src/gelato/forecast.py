@@ -105,7 +105,7 @@ def forecast(
             "hide links and find them": repeats * (last - kept) * once["epoch"],
         }
     else:
-        parts["test methods"] = _testing(graph) + 5 * once["rank"]
+        parts["test methods"] = _testing(graph, model.threads) + 5 * once["rank"]
         parts["hide links and find them"] = (repeats + 1) * (once["apply"] + once["top"])
         parts["explain"] = once["rank"] + top_k * once["explain"]
         parts["draw"] = CHARTS
@@ -137,7 +137,7 @@ def _timed(graph: Graph, model: Gelato, top_k: int) -> dict[str, float]:
     links = top(scores, parts.train, top_k + len(parts.test), threads=model.threads)
     found = time.perf_counter()
     chosen = links.pairs[np.linspace(0, min(top_k, len(links.pairs)) - 1, SAMPLE).astype(int)]
-    explain_all(scores, parts.train, chosen, evidence=whole.evidence(), with_rank=False)
+    explain_all(scores, parts.train, chosen, evidence=whole.evidence(), with_rank=False, threads=model.threads)
     done = time.perf_counter()
     return {
         "similar": similar - begin,
@@ -150,10 +150,10 @@ def _timed(graph: Graph, model: Gelato, top_k: int) -> dict[str, float]:
     }
 
 
-def _testing(graph: Graph) -> float:
+def _testing(graph: Graph, threads: int | None) -> float:
     """Seconds of the heuristics of a report, against all pairs and inside parts."""
     parts = split(graph)
-    return 2 * sum(estimate_method(parts, method).seconds for method in fitting_methods(graph))
+    return 2 * sum(estimate_method(parts, method, threads=threads).seconds for method in fitting_methods(graph))
 
 
 def _compile(graph: Graph) -> None:

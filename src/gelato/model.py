@@ -16,9 +16,9 @@ from scipy.sparse import csr_array
 
 from gelato.enhance.enhancer import Enhancer
 from gelato.enhance.evidence import Evidence
-from gelato.enhance.links import EnhancedLinks, enhanced_links
+from gelato.enhance.links import EnhancedLinks
 from gelato.errors import InputError
-from gelato.graph import Graph, pair_keys
+from gelato.graph import Graph
 from gelato.heuristics.autocovariance import autocovariance_with, loops_of
 from gelato.io import align_attributes
 from gelato.prediction.predictor import LinkPredictor
@@ -106,7 +106,9 @@ class Gelato(LinkPredictor, Settings):
         folder = None if run is None else Run(run, {**self.config(parts.train), "valid": _digest(parts.valid)})
         device = device_of(self.device)
         if folder is not None and (folder.folder / MODEL).exists():
-            vars(self).update(vars(self.load(folder.folder, data if isinstance(data, Graph) else parts.train)))
+            vars(self).pop("_enhancer", None)
+            found = self.load(folder.folder, data if isinstance(data, Graph) else parts.train)
+            vars(self).update(vars(found) | self.as_dict())
             return self
         self.chosen_ = (folder and folder.chosen()) or choose(parts, self.settings(), device)
         made = replace(self.settings(), **self.chosen_)
@@ -141,7 +143,7 @@ class Gelato(LinkPredictor, Settings):
         names = parts.graph.attribute_names
         self.valid_, self.remarks_, self.columns_ = parts.valid, [], None if names is None else names.tolist()
         known = data.edges if isinstance(data, Graph) else np.concatenate([parts.train.edges, parts.valid])
-        self._seen = Seen(parts.graph, known)
+        self._seen = Seen(parts.graph, known, parts.valid)
         if isinstance(data, Graph):
             self._apply(data, NEWCOMERS)
         elif self.fallback_:
@@ -171,9 +173,9 @@ class Gelato(LinkPredictor, Settings):
         enhancer, links = enhancer_of(graph, made, device_of(self.device), newcomers)
         enhancer.load_state_dict(self.state_)
         self._adopt(enhancer, links, graph)
-        if newcomers and graph.f and len(np.unique(graph.edges)) < graph.n:
-            usual = enhanced_links(graph, self.chosen_["eta"], self.similarity)
-            theirs = ~np.isin(pair_keys(links.pairs, graph.n), pair_keys(usual.pairs, graph.n))
+        if newcomers:
+            alone = np.setdiff1d(np.arange(graph.n), graph.edges)
+            theirs = np.isin(links.pairs, alone).any(axis=1)
             own = np.where(self.weights_ > 0, self.weights_, links.similar)  # where attributes weigh nothing
             self.scale_ = np.where(theirs, WHISPER, 1.0)
             self.weights_ = np.where(theirs, WHISPER * own, self.weights_)
@@ -195,7 +197,7 @@ class Gelato(LinkPredictor, Settings):
         if self.columns_ is None and self.state_ and graph.f != self._graph.f:
             raise InputError(f"the model learned from {self._graph.f:,} attributes, the graph has {graph.f:,}")
         twin = copy(self)
-        twin.remarks_, twin.valid_ = [], self._seen.carried(self.valid_, graph)
+        twin.remarks_, twin.valid_ = [], self._seen.selected_in(graph)
         if self.columns_ is not None and (self.state_ or graph.f):
             graph, alignment = align_attributes(graph, self.columns_)
             if alignment.missing or alignment.unknown:
@@ -218,7 +220,10 @@ class Gelato(LinkPredictor, Settings):
         if not self.state_ or not self._seen.among(parts.graph, parts.test).any():
             return self.applied(rest).scores()
         settings = {**self.as_dict(), **self.chosen_, "epochs": max(1, self.best_epoch_), "patience": None}
-        return type(self)(**settings).fit(parts, run=run).applied(rest).scores()
+        twin = type(self)(**settings)
+        if len(parts.valid) == 0:  # none of those that selected this model are in the graph: others must
+            return twin.fit(rest, run=run).scores()
+        return twin.fit(parts, run=run).applied(rest).scores()
 
     def evidence(self) -> Evidence:
         """What the enhanced links are made of."""
@@ -307,12 +312,14 @@ class Gelato(LinkPredictor, Settings):
 
     def config(self, graph: Graph) -> dict[str, Any]:
         """What a training is known by: settings that shape the result, and the graph with its attributes."""
-        settings = {name: value for name, value in self.as_dict().items() if name != "threads"}
+        settings = {name: value for name, value in self.as_dict().items() if name not in ("threads", "device")}
         attributes = None
         if graph.attributes is not None:
             X = csr_array(graph.attributes)
             attributes = _digest(np.array(X.shape), X.indptr, X.indices, X.data)
-        return {"settings": settings, "graph": graph.fingerprint, "attributes": attributes}
+        called = repr([None if part is None else part.tolist() for part in (graph.names, graph.attribute_names)])
+        names = hashlib.sha256(called.encode()).hexdigest()
+        return {"settings": settings, "graph": graph.fingerprint, "attributes": attributes, "names": names}
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "weights_"):
@@ -329,7 +336,7 @@ def _digest(*arrays: NDArray[Any]) -> str:
 
 def _hidden(graph: Graph, seed: int) -> Split:
     """A graph with some links hidden for validation, and none for testing."""
-    if graph.m * HIDDEN_SHARE < 1:
-        raise InputError(f"a graph of {graph.m} links is too small to hide a twentieth; give a split that hides more")
-    parts = split(graph, seed % 2**32, (0.0, HIDDEN_SHARE))
+    if graph.m < 3:
+        raise InputError(f"a graph of {graph.m} links is too small to train on; use a heuristic, such as ac")
+    parts = split(graph, seed % 2**32, (0.0, max(HIDDEN_SHARE, 1.001 / graph.m)))
     return Split(graph, parts.train, parts.test, np.empty((0, 2), np.int64), f"validation {seed}")

@@ -45,7 +45,7 @@ def write_model(model: Any, folder: Path) -> None:
         {f"net.{name}": value for name, value in model.state_.items()}
         | enhanced
         | {"weights": torch.as_tensor(model.weights_), "scale": torch.as_tensor(model.scale_)}
-        | {"valid": torch.tensor(model.valid_)},
+        | {"valid": torch.tensor(model.valid_), "selected": torch.tensor(seen.selected)},
         {"format": FORMAT, "learned": json.dumps(about), "settings": json.dumps(model.as_dict())},
     )
 
@@ -74,7 +74,7 @@ def read_model(kind: type[T], folder: Path, graph: Graph | None) -> T:
             " or apply it without one: Gelato.load(path).applied(graph)"
         )
     seen = read_graph(folder / SEEN)
-    model._graph, model._seen = stored, Seen(seen, seen.edges)
+    model._graph, model._seen = stored, Seen(seen, seen.edges, tensors["selected"].numpy())
     return model
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import reference
 from gelato.datasets import block_model
-from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.heuristics import autocovariance
 from gelato.model import Gelato
@@ -83,7 +82,7 @@ def test_a_model_of_the_whole_graph_is_trained_again_without_the_hidden_links(gr
         observed = twin.links_.pairs[twin.links_.observed > 0]
         assert as_set(observed) == as_set(graph.edges) - test - valid
         assert as_set(graph.edges[twin.unseen(graph)]) == test  # it was selected on the validation links
-        assert len(twin.history_) == whole.best_epoch_ and twin.valid_.tolist() == whole.valid_.tolist()
+        assert len(twin.history_) == whole.best_epoch_ and as_set(twin.valid_) == as_set(whole.valid_)
         assert {name: getattr(twin, name) for name in ("eta", "alpha", "beta", "self_loops")} == whole.chosen_
         assert any((twin.state_[name] != value).any() for name, value in whole.state_.items())
 
@@ -113,7 +112,7 @@ def test_rehearsals_that_were_made_before_are_not_made_again(whole, rehearsed):
     files = [place / name for place in trained_in(folder) for name in ("metrics.jsonl", "model.safetensors")]
     before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in files]
     again = expected_precision(whole, 20, repeats=3, seed=7, run=folder)
-    assert again.as_json() == told.as_json()
+    assert all(np.array_equal(vars(again)[name], value) for name, value in vars(told).items())
     assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in files] == before
     fewer = expected_precision(whole, 5, repeats=2, seed=7, run=folder)
     assert fewer.ahead.tolist() == told.ahead[:2, :5].tolist()
@@ -223,9 +222,6 @@ def called(model, pairs):
     return {frozenset(model.graph_.names[[u, v]].tolist()) for u, v in pairs}
 
 
-# BUG in Gelato.applied, reported: the validation links are taken for those of the graph learned from, though an applied
-# model, and one that was saved after that, has those of the graph it is for.
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="validation links are lost when a model is applied twice")
 def test_the_validation_links_stay_the_same_ones_when_a_model_is_applied_again(graph, whole, tmp_path):
     order = np.random.default_rng(0).permutation(graph.n)
     turned = Graph.from_edges(
@@ -243,8 +239,6 @@ def test_the_validation_links_stay_the_same_ones_when_a_model_is_applied_again(g
         assert called(again, again.valid_) == selected
 
 
-# BUG in Gelato.rehearse, reported: where nothing can be told apart there are no validation links to select a twin on.
-@pytest.mark.xfail(strict=True, raises=InputError, reason="the split hides no validation links")
 def test_a_model_of_a_graph_without_names_is_rehearsed_on_one_with_names(graph, tmp_path):
     found = Gelato(**FIXED).fit(replace(graph, names=None)).applied(graph)
     assert not found.unseen(graph).any()  # it may have seen any of them

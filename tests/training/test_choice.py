@@ -20,10 +20,10 @@ from gelato.settings import Settings
 from gelato.splits import split
 from gelato.training import choice
 from gelato.training.choice import (
+    ALL_LEARNED,
     ALPHAS,
     BETA,
     ETAS,
-    LEARNED,
     MARGIN,
     PLAIN,
     TRIAL_EPOCHS,
@@ -147,10 +147,10 @@ def trials(monkeypatch):
 
 def test_all_weight_is_learned_only_where_that_is_better_by_a_margin(parts, trials):
     mixed = {**untrained_choice(parts, Settings()), "beta": BETA}
-    for learned, wanted in ((1.0, mixed), (MARGIN, mixed), (MARGIN + 1e-6, LEARNED), (0.0, mixed)):
+    for learned, wanted in ((1.0, mixed), (MARGIN, mixed), (MARGIN + 1e-6, ALL_LEARNED), (0.0, mixed)):
         made = trials(1.0, learned)
         assert choose(parts, Settings(), CPU) == wanted
-        assert made == [mixed, LEARNED]
+        assert made == [mixed, ALL_LEARNED]
         made.clear()
     assert MARGIN == 1.1
 
@@ -158,7 +158,7 @@ def test_all_weight_is_learned_only_where_that_is_better_by_a_margin(parts, tria
 def test_given_values_are_kept_in_every_trial(parts, trials):
     given = {"eta": 0.3, "alpha": 0.5}
     made = trials(0.0, 1.0)
-    assert choose(parts, Settings(**given), CPU) == LEARNED | given
+    assert choose(parts, Settings(**given), CPU) == ALL_LEARNED | given
     assert all(trial[name] == value for trial in made for name, value in given.items())
     assert len(made) == 2 and made[0] != made[1]
 
@@ -169,8 +169,8 @@ def test_nothing_is_tried_where_nothing_is_left_to_choose_or_to_train(parts, tri
     assert choose(parts, Settings(**everything), CPU) == everything
     mixed = {**untrained_choice(parts, Settings()), "beta": BETA}
     assert choose(parts, Settings(epochs=0), CPU) == mixed
-    alike = Settings(**{**LEARNED, "beta": None, "alpha": 0.0}, epochs=5)
-    assert choose(parts, replace(alike, beta=1.0), CPU) == LEARNED
+    alike = Settings(**{**ALL_LEARNED, "beta": None, "alpha": 0.0}, epochs=5)
+    assert choose(parts, replace(alike, beta=1.0), CPU) == ALL_LEARNED
     bare = Graph.from_edges(parts.graph.edges, parts.graph.n)
     assert choose(split(bare), Settings(), CPU) == PLAIN
     assert choose(split(bare), Settings(alpha=0.5), CPU) == PLAIN | {"alpha": 0.5}

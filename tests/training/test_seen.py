@@ -47,6 +47,18 @@ def test_links_were_seen_whose_nodes_are_called_like_those_of_a_link_seen(direct
         assert found.tolist() == [pair in known for pair in called(graph, pairs)]
 
 
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@settings(max_examples=60)
+@given(st.data())
+def test_links_are_carried_to_another_graph_by_the_names_of_their_nodes(directed, data):
+    first, second, some = data.draw(two_graphs(directed))
+    carried = Seen(first, first.edges, some).selected_in(second)
+    wanted = set(called(first, some)) & set(called(second, second.edges))
+    assert len(carried) == len(wanted) and set(called(second, carried)) == wanted
+    unnamed = Graph.from_edges(second.edges, second.n, directed=directed)
+    assert Seen(first, first.edges, some).selected_in(unnamed).shape == (0, 2)
+
+
 @given(st.integers(3, 8), st.integers(3, 8), st.randoms(use_true_random=False))
 def test_nodes_without_names_go_by_their_index(n, other, random):
     every = reference.all_pairs(n, False)

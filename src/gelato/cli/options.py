@@ -173,6 +173,8 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         from gelato.datasets import open_graph
 
+        if rest.get("step", "evaluate") != "evaluate":  # estimates of commands that keep nodes without links
+            isolated = None
         with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
             name, opened = open_graph(
                 graph,
@@ -215,8 +217,8 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def named_options(others: tuple[str, ...], **named: Any) -> dict[str, Any]:
-    """Options given one by one and as NAME=VALUE, those that are not ``None``."""
-    return {key: value for key, value in {**named, **dict(map(_option, others))}.items() if value is not None}
+    """Options given as NAME=VALUE, before those given one by one that are not ``None``."""
+    return {key: value for key, value in named.items() if value is not None} | dict(map(_option, others))
 
 
 def _option(text: str) -> tuple[str, Any]:

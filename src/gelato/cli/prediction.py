@@ -102,7 +102,10 @@ def predict(
         chosen["between"] = tuple(_names(nodes_in(told, graph), graph) for told in between)
     if exclude is not None:
         chosen["exclude"] = [_names(pair, graph) for pair in read_pairs(exclude, graph)]
-    folder = Path(run) if run else Path(out).with_suffix(".run") if out and not (model or training["method"]) else None
+    if run and (model or training["method"]):
+        raise click.UsageError("--run is for a training on the spot: it does not go with --model and --method")
+    folder = Path(run) if run else Path(out).with_suffix(".run") if out and not training["method"] else None
+    folder = Path(model) if model else folder
     try:
         predictor = predictor_of(name, graph, model=model, run=folder, seed=seed, quiet=quiet, **training)
         for remark in predictor.remarks_:
@@ -126,7 +129,7 @@ def predict(
         found.write(out)
     if as_json:
         told = {"dataset": name, "out": out, "run": folder and str(folder), "precision": found.words()}
-        print(json.dumps(told | {"links": len(found) if out else found.rows()}))
+        print(json.dumps(told | {"count": len(found)} | ({} if out else {"links": found.rows()})))
         return
     from gelato.tables import suggestion_table
 
@@ -135,7 +138,7 @@ def predict(
         show(sentence)
     if out is not None:
         say(f"{len(found):,} links are in {out}")
-    if folder is not None and len(found):
+    if folder is not None and not model and len(found):
         first, second = (graph.name_of(node) for node in found.pairs[0])
         why = shlex.join(["gelato", "explain", str(folder), str(first), str(second)])
         more = shlex.join(["gelato", "report", str(folder), "--out", "report.html"])
@@ -171,22 +174,28 @@ def explain(
     GRAPH is the folder of a run ('gelato predict', 'gelato fit --out'), or a graph with --model; without a model the
     walks are those of autocovariance on the graph as it is.
     """
+    from gelato.datasets.loading import is_stored
     from gelato.io.files import written_aside
     from gelato.prediction.heuristic import Heuristic
     from gelato.prediction.selection import nodes_called
-    from gelato.runs import is_run, open_model
 
+    if model and method:
+        raise click.UsageError("--method needs no model: give one of --model and --method")
+    if picture is not None and not picture.endswith(".svg"):
+        raise click.UsageError(f"the picture is an svg file: let its name end in .svg, not {picture}")
     predictor: list[LinkPredictor] = []
 
     def opened(name: str, graph: "Graph | None", quiet: bool) -> None:
         if model is not None or graph is None:
+            from gelato.runs import open_model
+
             predictor.append(open_model(model or name, graph, device))
         else:
             predictor.append(Heuristic(method or "ac").fit(graph))
             if method is None:
                 say_unless(quiet or as_json)("no model is given: these are walks of autocovariance (ac) on the graph")
 
-    if is_run(graph) and model is None and method is None:
+    if is_stored(Path(graph)) and model is None and method is None:
         opened(graph, None, quiet)
     else:
         with_graph(opened)(graph=graph, quiet=quiet, **reading)

@@ -52,9 +52,7 @@ def report(
     from gelato.runs import open_run
 
     check_page(out)
-    opened = open_run(run)
-    if device is not None:
-        opened.model.set_params(device=device)
+    opened = open_run(run, device)
     command = shlex.join(["gelato", *sys.argv[1:]])
     try:
         told = report_of(

@@ -64,9 +64,14 @@ def open_graph(
         if given:
             raise InputError(f"{spec!r} is a dataset, not a file: it takes no {' or '.join(given)}")
         return spec, load(spec, data_root=data_root, progress=progress)
-    if all((path / name).is_file() for name in STORED):
+    if is_stored(path):
         return path.resolve().name.removesuffix(".run"), read_graph(path / STORED[0])
     return path.name.partition(".")[0], read_graph(path, **reading)
+
+
+def is_stored(path: Path) -> bool:
+    """Whether a path is the folder of a run or of a saved model, which hold their graph."""
+    return all((path / name).is_file() for name in STORED)
 
 
 def where(name: str, data_root: Folder = None, cache: Folder = None) -> Place:

@@ -42,8 +42,13 @@ def most_similar(graph: Graph, eta: float, *, similarity: str = "cosine") -> Pai
     return most_similar_by_share(graph, [eta], similarity=similarity)[0]
 
 
-def most_similar_by_share(graph: Graph, etas: Sequence[float], *, similarity: str = "cosine") -> list[Pairs]:
-    """What ``most_similar`` returns for each of several ``eta``, by one look at ``S``."""
+def most_similar_by_share(
+    graph: Graph, etas: Sequence[float], *, similarity: str = "cosine", among: NDArray[np.bool_] | None = None
+) -> list[Pairs]:
+    """What ``most_similar`` returns for each of several ``eta``, by one look at ``S``.
+
+    ``among``, ``(n,)``, leaves out nodes, as if ``S`` had no rows and columns of theirs.
+    """
     measure = SIMILARITIES[similarity]
     for eta in etas:
         if not (isinstance(eta, Real) and math.isfinite(eta) and eta >= 0):
@@ -55,9 +60,20 @@ def most_similar_by_share(graph: Graph, etas: Sequence[float], *, similarity: st
     counts = [math.floor(min(float(eta) * graph.adjacency.nnz, n * n)) for eta in etas]
     if not any(counts):
         return [none] * len(etas)
-    best, keys = _remembered(graph, alike, similarity, min((max(counts) + 1) // 2, n * (n - 1) // 2))
+    inside = np.ones(n, dtype=bool) if among is None else among
+    size = int(inside.sum())
+    needed = min((max(counts) + 1) // 2, size * (size - 1) // 2)
+    wanted = needed
+    while True:
+        best, keys = _remembered(graph, alike, similarity, wanted)
+        u, v = np.divmod(keys, n)
+        kept = inside[u] & inside[v]
+        if kept.sum() >= needed:
+            break
+        wanted = min(4 * wanted, n * (n - 1) // 2)
+    best, keys = best[kept], keys[kept]
     return [
-        _pairs_of(keys[best > _threshold(best, n, K) + alike.tie], n, graph.directed) if K else none for K in counts
+        _pairs_of(keys[best > _threshold(best, size, K) + alike.tie], n, graph.directed) if K else none for K in counts
     ]
 
 
@@ -117,13 +133,14 @@ def _remembered(
     for part in (X.indptr, X.indices, X.data):
         digest.update(np.ascontiguousarray(part).tobytes())
     key = digest.hexdigest()
-    if key not in _LAST or _LAST[key][0] < k:
+    last = _LAST.get(key)
+    if last is None or last[0] < k:
         n = graph.n
         most = min(math.ceil(SLACK * k), n * (n - 1) // 2)
-        found = _largest(alike, n, most, min(_ROWS, ENTRIES // max(n, graph.f)))
+        last = (most, *_largest(alike, n, most, min(_ROWS, ENTRIES // max(n, graph.f))))
         _LAST.clear()
-        _LAST[key] = (most, *found)
-    return _LAST[key][1:]
+        _LAST[key] = last
+    return last[1:]
 
 
 def _largest(alike: Similarity, n: int, k: int, step: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.enhance.augmentation import most_similar, nearest_of, similarity_of
+from gelato.enhance.augmentation import most_similar, most_similar_by_share, nearest_of, similarity_of
 from gelato.graph import Graph, Pairs, pair_keys
 
 
@@ -40,13 +40,16 @@ class EnhancedLinks:
 def enhanced_links(graph: Graph, eta: float, similarity: str = "cosine", newcomers: int = 0) -> EnhancedLinks:
     """The links of ``graph`` and, as a share ``eta`` of their number, the most similar pairs.
 
-    ``newcomers`` also joins each node without a link to so many of the nodes most similar to it.
+    ``newcomers`` takes nodes without a link for new ones: they are joined to so many of the nodes most similar to them,
+    and are left out of the rule of ``eta``.
     """
-    chosen = most_similar(graph, eta, similarity=similarity)
-    alone = np.setdiff1d(np.arange(graph.n), graph.edges)
-    if newcomers and graph.f and len(alone):
-        chosen = np.concatenate([chosen, nearest_of(graph, alone, newcomers, similarity=similarity)])
-    return links_with(graph, chosen, similarity)
+    if not (newcomers and graph.f):
+        return links_with(graph, most_similar(graph, eta, similarity=similarity), similarity)
+    linked = np.zeros(graph.n, dtype=bool)
+    linked[graph.edges] = True
+    chosen = most_similar_by_share(graph, [eta], similarity=similarity, among=linked)[0]
+    new = nearest_of(graph, np.flatnonzero(~linked), newcomers, similarity=similarity)
+    return links_with(graph, np.concatenate([chosen, new]), similarity)
 
 
 def links_with(graph: Graph, added: Pairs, similarity: str = "cosine") -> EnhancedLinks:

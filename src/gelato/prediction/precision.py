@@ -20,7 +20,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,26 +119,18 @@ class ExpectedPrecision:
         stated = self.at(k)
         if stated is None:
             return "Too few known links lie among the pairs asked for to tell how many suggestions will be right."
-        whose = f"first {k:,} suggestions" + (" of each node" if self.per_node else "")
-        of = "in a hundred of the" if self.per_node else "of the"
+        whose = f"of the first {k:,} suggestions" + (" of each node" if self.per_node else "")
         expected, low, high = (
             f"{100 * share:.3g}" if self.per_node else f"{k * share:,.0f}"
             for share in (stated.expected, stated.low, stated.high)
         )
+        right = f"{low}% to {high}% are right" if self.per_node else f"{low} to {high} right ones"
+        times = "once" if self.repeats == 1 else f"{self.repeats} times"
         return (
-            f"When {_one_in(self.share)} was hidden, {expected} {of} {whose} were hidden links. If your graph misses"
-            f" at least as many, expect at least that: {low} to {high} right ones; if it misses fewer, expect fewer."
+            f"When {_one_in(self.share)} hidden, {expected}{'%' if self.per_node else ''} {whose} were hidden links"
+            f" (tried {times}). If your graph misses at least as many, expect at least that: {right};"
+            " if it misses fewer, expect fewer."
         )
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields as plain numbers."""
-        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
-
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Self:
-        """From what ``as_json`` gave."""
-        arrays = {name: np.asarray(told[name], dtype=np.float64) for name in ("found", "ahead", "size")}
-        return cls(**{**told, **arrays})
 
 
 def expected_precision(
@@ -166,13 +158,17 @@ def expected_precision(
     """
     graph = predictor.graph_
     allowed = {name: value for name, value in (chosen or {}).items() if name not in ("min_score", "per_node")}
+    if allowed.get("exclude") is not None:  # known links are not suggested anyway, and hidden ones are to be found
+        given = np.asarray(allowed["exclude"]).reshape(-1, 2)
+        ends = given if graph.directed else np.sort(given, axis=1)
+        allowed["exclude"] = given[~np.isin(pair_keys(ends, graph.n), pair_keys(graph.edges, graph.n))]
     per_node = bool((chosen or {}).get("per_node"))
     counts = []
     splits = hidings(predictor, share, repeats, seed)
     for i, parts in enumerate(splits, 1):
         if progress is not None:
             progress(i - 1, len(splits))
-        scores = predictor.rehearse(parts, None if run is None else run / rehearsal_folder(i, share, seed))
+        scores = predictor.rehearse(parts, None if run is None else run / rehearsal_folder(graph, i, share, seed))
         rest = graph.without(parts.test)
         most = int(np.bincount(parts.test.ravel()).max()) if per_node else len(parts.test)
         links = top(scores, rest, k + most, per_node=per_node, threads=predictor.threads, **allowed)
@@ -183,9 +179,9 @@ def expected_precision(
     return ExpectedPrecision(share, len(splits[0].test), among, found, ahead, size.mean(axis=0), per_node)
 
 
-def rehearsal_folder(i: int, share: float, seed: int) -> str:
+def rehearsal_folder(graph: Graph, i: int, share: float, seed: int) -> str:
     """Where the training of the ``i``-th rehearsal is kept, in the folder of a run: what is hidden has its own."""
-    return f"hidden-{share:g}-{seed}-{i}"
+    return f"hidden-{graph.fingerprint[:8]}-{share:g}-{seed}-{i}"
 
 
 def hidings(predictor: Rehearsed, share: float, repeats: int, seed: int) -> list[Split]:
@@ -193,7 +189,8 @@ def hidings(predictor: Rehearsed, share: float, repeats: int, seed: int) -> list
     graph = predictor.graph_
     unseen = predictor.unseen(graph)
     if unseen.sum() < int(share * graph.m):
-        return rehearsals(graph, predictor.valid_, share, repeats, seed)
+        selected = np.isin(pair_keys(graph.edges, graph.n), pair_keys(predictor.valid_, graph.n))
+        return rehearsals(graph, graph.edges[selected], share, repeats, seed)
     none = np.empty((0, 2), np.int64)
     hidden = hidden_shares(graph, graph.edges[~unseen], share, repeats, seed)
     return [
@@ -253,7 +250,9 @@ def _interval(counts: NDArray[np.float64], size: float, drift: float = 0.0) -> t
 
 
 def _one_in(share: float) -> str:
-    """A share in words, such as 'one link in ten'."""
+    """A share in words, such as 'one link in ten was'."""
     words = {2: "two", 3: "three", 4: "four", 5: "five", 10: "ten", 20: "twenty", 100: "a hundred"}
     number = round(1 / share)
-    return f"one link in {words.get(number, number)}" if abs(number * share - 1) < 1e-9 else f"{share:.1%} of the links"
+    if abs(number * share - 1) < 1e-9:
+        return f"one link in {words.get(number, number)} was"
+    return f"{100 * share:.3g}% of the links were"

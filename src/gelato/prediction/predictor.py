@@ -98,6 +98,8 @@ class LinkPredictor:
         self, u: int, v: int, *, scores: Scores | None = None, limit: int = 5, with_rank: bool = True
     ) -> Explanation:
         """The same of two indices; ``scores``, where at hand, need not be made again."""
+        if u == v:
+            raise InputError(f"a link has two nodes, got {self.graph_.name_of(u)!r} twice; give another one")
         scores = self.scores() if scores is None else scores
         return explain(
             scores,

@@ -52,7 +52,8 @@ def suggest(
         )
     if len(found) == 0:
         return found
-    if repeats:
+    tiny = share == SHARE and int(share * predictor.graph_.m) == 0  # not one link is a tenth of it
+    if repeats and not tiny:
         with stage("hiding links to see how many are found", "times") as progress:
             precision = expected_precision(
                 predictor, k, chosen=found.chosen, share=share, repeats=repeats, seed=seed, run=run, progress=progress

@@ -91,7 +91,7 @@ def _test_of(run: OpenedRun, share: float, repeats: int, seed: int) -> tuple[Spl
         return run.split, run.model.scores()
     whole = run.whole()
     hidden = hidings(whole, share, max(1, repeats), seed)[0]
-    scores = whole.rehearse(hidden, run.folder / rehearsal_folder(1, share, seed))
+    scores = whole.rehearse(hidden, run.folder / rehearsal_folder(whole.graph_, 1, share, seed))
     none = np.empty((0, 2), np.int64)
     return Split(run.graph, run.graph.without(hidden.test), none, hidden.test, hidden.name), scores
 

@@ -30,7 +30,7 @@ from gelato.training.trainer import Trainer
 PLAIN: dict[str, Any] = {"eta": 0.0, "alpha": 1.0, "beta": 0.0, "self_loops": "isolated"}
 """Autocovariance of the graph as it is."""
 
-LEARNED: dict[str, Any] = {"eta": 0.0, "alpha": 0.0, "beta": 1.0, "self_loops": "isolated"}
+ALL_LEARNED: dict[str, Any] = {"eta": 0.0, "alpha": 0.0, "beta": 1.0, "self_loops": "isolated"}
 """All weight learned, nothing added: the paper's choice for PubMed, Photo and Computers."""
 
 ETAS, ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.25, 0.5, 0.75)
@@ -60,7 +60,7 @@ def choose(parts: Split, settings: Settings, device: torch.device) -> dict[str, 
 
     if parts.train.f == 0:
         return fixed(PLAIN)
-    trials = [fixed({**untrained_choice(parts, settings), "beta": BETA}), fixed(LEARNED)]
+    trials = [fixed({**untrained_choice(parts, settings), "beta": BETA}), fixed(ALL_LEARNED)]
     if settings.epochs == 0 or trials[0] == trials[1]:
         return trials[0]
     mixed, learned = (_trained(parts, replace(settings, **trial), device) for trial in trials)

@@ -37,7 +37,7 @@ from gelato.training.trainer import Epoch, Trainer
 CHECKPOINT, METRICS = "checkpoint.safetensors", "metrics.jsonl"
 GRAPH, CONFIG = STORED
 SPLIT, CHOSEN = "split.npz", "chosen.json"
-FORMAT = "gelato run 2"
+FORMAT = "gelato run 3"
 PACKAGES = ("torch", "numpy", "scipy", "numba", "safetensors", "pymetis")
 
 
@@ -63,6 +63,11 @@ class Run:
         if not path.exists():
             return
         before, now = read_json(path), json.loads(json.dumps(self.config))
+        if any(before.get(key) != now[key] for key in ("graph", "attributes", "names", "valid") if key in now):
+            raise InputError(
+                f"{self.folder} holds a run on another graph, or another version or split of it;"
+                " delete it, or give a new folder"
+            )
         for key in now:
             old, new = before.get(key), now[key]
             if old != new and isinstance(old, dict):  # the first setting that differs

@@ -1,6 +1,6 @@
 """Which links a model has learned from or was selected on: only others can tell how good it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ class Seen:
     Attributes:
         graph: where they are from; its names tell its nodes apart from those of another graph.
         pairs: ``(s, 2)`` the links.
+        selected: ``(p, 2)`` those of them that selected the model.
     """
 
     graph: Graph
     pairs: Pairs
+    selected: Pairs = field(default_factory=lambda: np.empty((0, 2), np.int64))
 
     def among(self, graph: Graph, pairs: Pairs) -> NDArray[np.bool_]:
         """``(p,)`` which ``pairs`` of ``graph`` were seen, by the names of their nodes; by index if neither has names.
@@ -33,11 +35,11 @@ class Seen:
         known = np.isin(pair_keys(ends, self.graph.n), pair_keys(self.pairs, self.graph.n))
         return known & (ends >= 0).all(axis=1)
 
-    def carried(self, pairs: Pairs, graph: Graph) -> Pairs:
-        """Those links of ``graph`` that are ``pairs`` of the graph seen; none, if nothing can be told apart."""
+    def selected_in(self, graph: Graph) -> Pairs:
+        """Those links of ``graph`` that selected the model; none, if nothing can be told apart."""
         if self._places(graph) is None:
             return graph.edges[:0]
-        return graph.edges[Seen(self.graph, pairs).among(graph, graph.edges)]
+        return graph.edges[Seen(self.graph, self.selected).among(graph, graph.edges)]
 
     def _places(self, graph: Graph) -> NDArray[np.int64] | None:
         """``(n,)`` index that each node has in the graph seen, -1 where it is none of its nodes."""
