@@ -128,7 +128,11 @@ def test_nodes_without_links_are_joined_to_those_most_like_them_and_all_else_sta
     alone = [node for node in range(graph.n) if not reference.degree(graph, node)]
     linked = np.setdiff1d(np.arange(graph.n), alone)  # the rule of eta sees these alone
     rest = Graph.from_edges(
-        np.searchsorted(linked, graph.edges), len(linked), directed=graph.directed, attributes=graph.attributes[linked]
+        np.searchsorted(linked, graph.edges),
+        len(linked),
+        weights=graph.adjacency[graph.edges[:, 0], graph.edges[:, 1]],
+        directed=graph.directed,
+        attributes=graph.attributes[linked],
     )
     plain, found = enhanced_links(rest, eta), enhanced_links(graph, eta, newcomers=count)
     plain = replace(plain, pairs=linked[plain.pairs])

@@ -240,8 +240,8 @@ def test_the_words_of_lists_for_each_node_count_in_a_hundred():
     # p = 45.5 / 301, 1.96 sqrt(300 p (1 - p) 2) = 17.2: 27 of 300; 50 and p = 50.5 / 301, with drift 26.6: 77 of 300
     assert told.words(2) == (
         "When one link in ten was hidden, 15% of the first 2 suggestions of each node were hidden links (tried once)."
-        " If your graph misses at least as many, expect at least that: 9% to 25.7% are right; if it misses fewer, expect"
-        " fewer."
+        " If your graph misses at least as many, expect at least that: 9% to 25.7% are right;"
+        " if it misses fewer, expect fewer."
     )
 
 
