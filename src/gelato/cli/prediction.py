@@ -43,7 +43,7 @@ CHOOSING = [
 @options(GRAPH, CHOOSING)
 @click.option("--out", metavar="FILE", help="A csv, tsv, parquet or json file for the links.")
 @click.option("--method", metavar="M", help="One of 'gelato methods' instead of Gelato; nothing is trained.")
-@click.option("--model", metavar="DIR", help="A model trained before; it is applied, not trained again.")
+@click.option("--model", metavar="DIR", help="A model trained before, applied as it is; rehearsals are kept there.")
 @click.option("--run", metavar="DIR", help="Folder for the training, which goes on there  [default: beside --out]")
 @click.option(
     "--hide",

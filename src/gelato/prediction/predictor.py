@@ -1,6 +1,7 @@
 """What every estimator of this package can do once it is fitted: predict, suggest, explain, be tested."""
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any, Self
@@ -20,7 +21,7 @@ from gelato.scores import Scores
 from gelato.splits import Split
 
 
-class LinkPredictor:
+class LinkPredictor(ABC):
     """scikit-learn's habits for link prediction: parameters in, ``fit``, then ``predict`` and the rest.
 
     Nodes are given by their names. An array of integers holds indices, as everywhere in this package, unless the names
@@ -32,21 +33,21 @@ class LinkPredictor:
     remarks_: Sequence[str] = ()  # worth knowing of the graph it is fitted on
 
     @property
+    @abstractmethod
     def graph_(self) -> Graph:
         """The graph whose pairs are scored."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scores(self) -> Scores:
         """Scores of all pairs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rehearse(self, parts: Split, run: Path | None = None) -> Scores:
         """Scores of ``parts.graph`` without its test links, by a predictor that has not seen these."""
-        raise NotImplementedError
 
+    @abstractmethod
     def unseen(self, graph: Graph) -> NDArray[np.bool_]:
         """``(m,)`` which links of ``graph`` had no part in making this predictor."""
-        raise NotImplementedError
 
     def evidence(self) -> Evidence | None:
         """What the links that walks use are made of, where that is more than the graph."""
