@@ -270,7 +270,7 @@ def test_an_estimator_that_is_not_fitted_says_so(model, method, graph):
 
 
 def test_what_every_estimator_must_have_is_asked_for():
-    with pytest.raises(TypeError, match="abstract methods? 'graph_', 'rehearse', 'scores', 'unseen'"):
+    with pytest.raises(TypeError, match="abstract"):
         LinkPredictor()
     plain = Heuristic("aa")
     assert plain.evidence() is None and len(plain.valid_) == 0 and list(plain.remarks_) == []
