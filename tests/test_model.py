@@ -257,8 +257,10 @@ def test_a_split_without_validation_links_is_refused(graph):
 def test_what_is_no_graph_or_too_small_is_refused(graph):
     with pytest.raises(InputError, match="fit takes a Graph or a Split, got str"):
         Gelato().fit("cora")
-    with pytest.raises(InputError, match="a graph of 3 links is too small to hide a twentieth"):
-        Gelato().fit(Graph.from_edges([(0, 1), (1, 2), (2, 3)]))
+    with pytest.raises(InputError, match="a graph of 2 links is too small to train on; use a heuristic"):
+        Gelato().fit(Graph.from_edges([(0, 1), (1, 2)]))
+    tiny = Gelato().fit(Graph.from_edges([(0, 1), (1, 2), (2, 3)]))  # one link is hidden to select by
+    assert tiny.chosen_["alpha"] == 1.0 and len(tiny.valid_) == 1 and len(tiny.predict_top(9)) == 3
     path = Graph.from_edges([(0, 1), (1, 2), (2, 3)], attributes=np.eye(4))
     with pytest.raises(InputError, match="training needs at least two links, the training graph has 1"):
         Gelato(**{**FIXED, "eta": 0.0}).fit(split(path, 0, (0.34, 0.34)))
