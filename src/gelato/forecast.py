@@ -26,7 +26,7 @@ STEPS = ("predict", "explain", "report")
 TYPICAL = 4
 """The epoch that is kept, often, when settings are chosen by themselves; training goes on for the patience then."""
 
-PROBE: dict[str, Any] = {"eta": 0.5, "alpha": 0.5, "beta": 0.25, "self_loops": "all"}
+PROBE: dict[str, Any] = {"eta": 0.25, "alpha": 0.5, "beta": 0.25, "self_loops": "all"}
 """Settings of the epoch that is timed."""
 
 RANKINGS = len(ETAS) * 2 + (len(ALPHAS) - 1) * 2
