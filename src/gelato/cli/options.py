@@ -101,6 +101,21 @@ TRAINING = [
 ]
 """How a model is trained."""
 
+REHEARSING = [
+    click.option(
+        "--hide",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.1,
+        show_default=True,
+        help="Share of links hidden to tell the precision.",
+    ),
+    click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="How often; 0 leaves it out."),
+    click.option(
+        "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of all that is drawn."
+    ),
+]
+"""How the precision of suggestions is told."""
+
 RUNNING = [
     click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]"),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import GRAPH, RUNNING, TRAINING, ManyNodes, named_options, options, with_graph
+from gelato.cli.options import GRAPH, REHEARSING, RUNNING, TRAINING, ManyNodes, named_options, options, with_graph
 from gelato.cli.show import epoch_progress, progress_bar, say_unless, show
 from gelato.cli.training import QUICK, new_model
 
@@ -45,17 +45,9 @@ CHOOSING = [
 @click.option("--method", metavar="M", help="One of 'gelato methods' instead of Gelato; nothing is trained.")
 @click.option("--model", metavar="DIR", help="A model trained before, applied as it is; rehearsals are kept there.")
 @click.option("--run", metavar="DIR", help="Folder for the training, which goes on there  [default: beside --out]")
-@click.option(
-    "--hide",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.1,
-    show_default=True,
-    help="Share of links hidden to tell the precision.",
-)
-@click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="How often; 0 leaves it out.")
+@options(REHEARSING)
 @click.option("--reasons/--no-reasons", default=True, help="Say why, for each link  [default: reasons]")
 @options(TRAINING)
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of all that is drawn.")
 @options(RUNNING)
 @with_graph
 def predict(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gelato.cli.options import RUNNING, options
+from gelato.cli.options import REHEARSING, RUNNING, options
 from gelato.cli.show import progress_bar, say_unless
 
 
@@ -18,15 +18,7 @@ from gelato.cli.show import progress_bar, say_unless
 @click.option(
     "--parts", type=click.IntRange(2), default=10, show_default=True, help="METIS parts, for one of the tests."
 )
-@click.option(
-    "--hide",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.1,
-    show_default=True,
-    help="Share of links hidden to tell the precision.",
-)
-@click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="How often; 0 leaves it out.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of all that is drawn.")
+@options(REHEARSING)
 @click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU, where training is still needed.")
 @options(RUNNING)
 def report(
