@@ -199,6 +199,14 @@ def test_pytorch_geometric_gets_them_apart_from_the_links(found, graph):
     assert data.names == HOSTILE
 
 
+def test_scipy_gets_a_symmetric_matrix_of_their_scores(found, graph):
+    matrix = found.to_scipy().toarray()
+    assert matrix.shape == (graph.n, graph.n) and np.array_equal(matrix, matrix.T)
+    u, v = found.pairs.T
+    np.testing.assert_array_equal(matrix[u, v], found.score)
+    assert np.count_nonzero(matrix) == 2 * np.count_nonzero(found.score)
+
+
 def test_suggestions_written_as_links_are_no_links_when_they_are_read(found, graph, tmp_path):
     pandas = pytest.importorskip("pandas")
     rows = [(HOSTILE[u], HOSTILE[v], False) for u, v in graph.edges.tolist()]

@@ -95,15 +95,12 @@ class LinkPredictor(ABC):
         first, second = self.graph_.index_of([u, v])
         return self.explain_pair(int(first), int(second), limit=limit, with_rank=with_rank)
 
-    def explain_pair(
-        self, u: int, v: int, *, scores: Scores | None = None, limit: int = 5, with_rank: bool = True
-    ) -> Explanation:
-        """The same of two indices; ``scores``, where at hand, need not be made again."""
+    def explain_pair(self, u: int, v: int, *, limit: int = 5, with_rank: bool = True) -> Explanation:
+        """The same of two indices."""
         if u == v:
             raise InputError(f"a link has two nodes, got {self.graph_.name_of(u)!r} twice; give another one")
-        scores = self.scores() if scores is None else scores
         return explain(
-            scores,
+            self.scores(),
             self.graph_,
             u,
             v,

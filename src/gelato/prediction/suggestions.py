@@ -7,9 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from gelato.graph import Graph, Pairs
-from gelato.io import links_to_pandas, links_to_polars, to_networkx, to_pyg, write_table
+from gelato.io import links_to_pandas, links_to_polars, links_to_scipy, to_networkx, to_pyg, write_table
 from gelato.prediction.precision import ExpectedPrecision
 
 COLUMNS = ("rank", "source", "target", "score")
@@ -101,14 +102,18 @@ class Suggestions:
 
     def to_polars(self) -> Any:
         """A Polars frame."""
-        import polars
-
         frame = links_to_polars(self.graph, self)
+        import polars  # it is there, or the line above has said so
+
         return frame.with_columns(*(polars.Series(name, column) for name, column in self._beside().items()))
 
     def to_networkx(self) -> Any:
         """The graph with these as further edges, which carry ``predicted=True``, their score and rank."""
         return to_networkx(self.graph, predicted=self)
+
+    def to_scipy(self) -> csr_array:
+        """``(n, n)`` the scores of these pairs, symmetric unless the graph is directed."""
+        return links_to_scipy(self.graph, self)
 
     def to_pyg(self) -> Any:
         """The graph as PyTorch Geometric's ``Data``, with ``predicted_edge_index`` and ``predicted_score``."""
