@@ -9,17 +9,17 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from gelato.datasets import block_model, load
+from gelato.evaluation.evaluate import evaluate
 from gelato.explain.explanation import explain_all
-from gelato.heuristics import HEURISTICS, autocovariance
+from gelato.methods.gelato.settings import Settings, read_settings
+from gelato.methods.heuristics import HEURISTICS, autocovariance
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.estimate import estimate
-from gelato.ranking.evaluate import evaluate
 from gelato.ranking.metrics import average_precision, hit_count
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
-from gelato.settings import Settings, read_settings
 from gelato.splits import Split, split
 from measure import best_of
 
@@ -167,7 +167,7 @@ def gelato_epoch(dataset: str, epochs: str) -> dict:
     """An epoch of training with the paper's settings, with its exact validation: the best of some."""
     import torch
 
-    from gelato.training.build import enhancer_of, scorer_of
+    from gelato.methods.gelato.build import enhancer_of, scorer_of
     from gelato.training.trainer import Trainer, one_torch_thread
 
     parts = _parts(dataset)
@@ -188,7 +188,7 @@ def gelato_epoch(dataset: str, epochs: str) -> dict:
 
 def dense_epoch(dataset: str, batches: str) -> dict:
     """The same epoch with n x n matrices and all pairs listed; of ten batches only some, and scaled."""
-    from gelato.enhance.links import enhanced_links
+    from gelato.methods.gelato.enhance.links import enhanced_links
     from naive import NaiveGelato
 
     most = 9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10

@@ -7,11 +7,11 @@ import pytest
 
 from gelato.datasets import load
 from gelato.graph import pair_keys
-from gelato.model import Gelato
-from gelato.prediction.heuristic import Heuristic
+from gelato.methods.gelato.model import Gelato
+from gelato.methods.gelato.settings import read_settings
+from gelato.methods.heuristic import Heuristic
 from gelato.prediction.precision import expected_precision
 from gelato.ranking.top import top
-from gelato.settings import read_settings
 from gelato.splits import split
 
 needs_data = pytest.mark.skipif(

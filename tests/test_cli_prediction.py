@@ -16,9 +16,9 @@ import pytest
 
 from gelato.datasets import block_model, load
 from gelato.graph import Graph
-from gelato.heuristics import HEURISTICS
 from gelato.io import read_graph, write_graph
-from gelato.model import Gelato
+from gelato.methods.gelato.model import Gelato
+from gelato.methods.heuristics import HEURISTICS
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top

@@ -9,9 +9,9 @@ import tomllib
 import pytest
 
 from gelato.datasets import block_model
-from gelato.heuristics import autocovariance
 from gelato.io import write_graph
-from gelato.model import Gelato
+from gelato.methods.gelato.model import Gelato
+from gelato.methods.heuristics import autocovariance
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased

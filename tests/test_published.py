@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from gelato.datasets import load
-from gelato.model import Gelato
-from gelato.ranking.evaluate import evaluate
-from gelato.settings import read_settings
+from gelato.evaluation.evaluate import evaluate
+from gelato.methods.gelato.model import Gelato
+from gelato.methods.gelato.settings import read_settings
 from gelato.splits import split
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())

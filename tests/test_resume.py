@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from gelato.datasets import block_model
-from gelato.heuristics import autocovariance
+from gelato.evaluation.evaluate import evaluate
 from gelato.io import read_graph, write_graph
+from gelato.methods.heuristics import autocovariance
 from gelato.ranking.checkpoint import Checkpoint
-from gelato.ranking.evaluate import evaluate
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
@@ -29,7 +29,7 @@ from gelato.splits import split
 COUNT = """
 import sys
 import numpy as np
-from gelato.heuristics import autocovariance
+from gelato.methods.heuristics import autocovariance
 from gelato.io import read_graph
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.rank import rank

@@ -10,7 +10,7 @@ import reference
 from gelato.datasets import block_model
 from gelato.datasets.loading import is_stored
 from gelato.errors import InputError
-from gelato.model import Gelato
+from gelato.methods.gelato.model import Gelato
 from gelato.runs import open_model, open_run
 from gelato.splits import split
 

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from gelato.errors import GelatoError as GelatoError
     from gelato.errors import InputError as InputError
     from gelato.errors import MissingDependency as MissingDependency
+    from gelato.evaluation.evaluate import evaluate as evaluate
     from gelato.graph import Graph as Graph
-    from gelato.heuristics import HEURISTICS as HEURISTICS
     from gelato.io import read_graph as read_graph
     from gelato.io import write_graph as write_graph
-    from gelato.model import Gelato as Gelato
-    from gelato.prediction.heuristic import Heuristic as Heuristic
+    from gelato.methods.gelato.model import Gelato as Gelato
+    from gelato.methods.heuristic import Heuristic as Heuristic
+    from gelato.methods.heuristics import HEURISTICS as HEURISTICS
     from gelato.prediction.suggest import suggest as suggest
     from gelato.prediction.suggestions import Suggestions as Suggestions
     from gelato.ranking.estimate import estimate as estimate
-    from gelato.ranking.evaluate import evaluate as evaluate
     from gelato.ranking.metrics import metric as metric
     from gelato.ranking.rank import rank as rank
     from gelato.ranking.ranks import Ranks as Ranks
@@ -42,14 +42,14 @@ _HOMES = {
     "datasets": ("DATASETS", "load"),
     "errors": ("GelatoError", "InputError", "MissingDependency"),
     "graph": ("Graph",),
-    "heuristics": ("HEURISTICS",),
+    "methods.heuristics": ("HEURISTICS",),
     "io": ("read_graph", "write_graph"),
-    "model": ("Gelato",),
-    "prediction.heuristic": ("Heuristic",),
+    "methods.gelato.model": ("Gelato",),
+    "methods.heuristic": ("Heuristic",),
     "prediction.suggest": ("suggest",),
     "prediction.suggestions": ("Suggestions",),
     "ranking.estimate": ("estimate",),
-    "ranking.evaluate": ("evaluate",),
+    "evaluation.evaluate": ("evaluate",),
     "ranking.metrics": ("metric",),
     "ranking.rank": ("rank",),
     "ranking.ranks": ("Ranks",),

@@ -8,19 +8,19 @@ from rich.table import Table
 from rich.text import Text
 
 from gelato.datasets import debian_sample
-from gelato.heuristics import HEURISTICS
-from gelato.prediction.heuristic import Heuristic
+from gelato.evaluation.evaluate import evaluate
+from gelato.methods.gelato.settings import read_settings
+from gelato.methods.heuristic import Heuristic
+from gelato.methods.heuristics import HEURISTICS
 from gelato.prediction.precision import REPEATS
 from gelato.prediction.suggest import suggest
-from gelato.ranking.evaluate import evaluate
 from gelato.ranking.rank import Progress
 from gelato.regimes import unbiased
-from gelato.settings import read_settings
 from gelato.splits import Split, split
 from gelato.tables import add_metric, percent, suggestion_table
 
 if TYPE_CHECKING:
-    from gelato.model import Gelato
+    from gelato.methods.gelato.model import Gelato
 
 SHOWN = ("ap", "hits@1000", "precision@100%")
 BALANCED = ("ap", "auc")
@@ -62,7 +62,7 @@ def _trained(parts: Split, threads: int | None) -> "Gelato | None":
     """Gelato, if torch is there to train it."""
     if find_spec("torch") is None:
         return None
-    from gelato.model import Gelato
+    from gelato.methods.gelato.model import Gelato
 
     return Gelato(**read_settings("debian/sample"), threads=threads).fit(parts)
 

@@ -8,9 +8,9 @@ from gelato.datasets.loading import is_stored
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import read_graph
-from gelato.model import Gelato
+from gelato.methods.gelato.build import device_of
+from gelato.methods.gelato.model import Gelato
 from gelato.splits import Split
-from gelato.training.build import device_of
 from gelato.training.run import GRAPH, SPLIT
 
 

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import torch
 
-from gelato.enhance.links import EnhancedLinks
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import read_graph
+from gelato.methods.gelato.enhance.links import EnhancedLinks
 from gelato.splits import Split
 from gelato.training.run import CONFIG, FORMAT, GRAPH, SPLIT, load_tensors, save_tensors, write_plain
 from gelato.training.seen import Seen

@@ -8,15 +8,15 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from gelato.heuristics import HEURISTICS
+from gelato.evaluation.evaluate import Evaluation
+from gelato.methods.heuristics import HEURISTICS
 from gelato.ranking.estimate import Estimate
-from gelato.ranking.evaluate import Evaluation
 from gelato.ranking.metrics import random_metric
 
 if TYPE_CHECKING:
-    from gelato.forecast import Forecast
+    from gelato.evaluation.forecast import Forecast
+    from gelato.evaluation.tune import Trial
     from gelato.prediction.suggestions import Suggestions
-    from gelato.tuning import Trial
 
 SHOWN = ("ap", "hits@100", "hits@1000", "precision@100%", "mrr", "auc")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gelato.explain import explain
 from gelato.explain.picture import WIDTH
 from gelato.graph import Graph
-from gelato.heuristics import autocovariance, katz
+from gelato.methods.heuristics import autocovariance, katz
 from graphs import path, random_graph
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -13,7 +13,7 @@ import reference_training as naive
 from gelato.kernels.layout import layout_of, reverse_of
 from gelato.kernels.power import Pattern, power, power_gradient, reached_share, support_of
 from gelato.kernels.threads import run_ranges
-from gelato.walks.laid_out import LaidOutWalks
+from gelato.methods.gelato.walks.laid_out import LaidOutWalks
 from graphs import cycle, graphs, path, random_graph, star
 
 steps_of = st.integers(1, 5)

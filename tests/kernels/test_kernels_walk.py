@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from gelato.heuristics import autocovariance, katz
 from gelato.kernels.entries import list_walks
 from gelato.kernels.threads import run_blocks
 from gelato.kernels.walk import space_of
+from gelato.methods.heuristics import autocovariance, katz
 from gelato.scores import WalkScores
 from graphs import random_graph
 

@@ -10,7 +10,7 @@ import reference
 from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.model import NEWCOMERS, Gelato
+from gelato.methods.gelato.model import NEWCOMERS, Gelato
 from gelato.splits import split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4, "epochs": 2}

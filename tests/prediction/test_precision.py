@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import reference
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.prediction.heuristic import Heuristic
+from gelato.methods.heuristic import Heuristic
 from gelato.prediction.precision import FEWEST, ExpectedPrecision, expected_precision, hidings
 from gelato.scores import DenseScores
 from gelato.splits import rehearsals

@@ -9,8 +9,8 @@ import pytest
 import reference
 from gelato import HEURISTICS, Gelato, Graph, InputError, evaluate, split
 from gelato.datasets import block_model
-from gelato.heuristics import autocovariance
-from gelato.prediction.heuristic import Heuristic
+from gelato.methods.heuristic import Heuristic
+from gelato.methods.heuristics import autocovariance
 from gelato.prediction.predictor import LinkPredictor
 from gelato.prediction.reasons import explainable, explanations, with_reasons
 from gelato.prediction.selection import nodes_called, nodes_in

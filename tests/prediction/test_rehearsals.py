@@ -8,8 +8,8 @@ import pytest
 import reference
 from gelato.datasets import block_model
 from gelato.graph import Graph
-from gelato.heuristics import autocovariance
-from gelato.model import Gelato
+from gelato.methods.gelato.model import Gelato
+from gelato.methods.heuristics import autocovariance
 from gelato.prediction.precision import expected_precision, hidings
 from gelato.splits import Split, rehearsals, split
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.heuristics import common_neighbors
 from gelato.io import read_graph, read_pairs
+from gelato.methods.heuristics import common_neighbors
 from gelato.prediction.precision import ExpectedPrecision
 from gelato.prediction.suggestions import Suggestions
 from gelato.ranking.top import top

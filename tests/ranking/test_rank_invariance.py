@@ -8,12 +8,12 @@ import pytest
 from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.heuristics import HEURISTICS, autocovariance, katz
 from gelato.kernels import background
 from gelato.kernels.background import background_counts
 from gelato.kernels.bins import counts_of, levels
 from gelato.kernels.histogram import histogram_dense, histogram_walks
 from gelato.kernels.pairs import reached_pairs
+from gelato.methods.heuristics import HEURISTICS, autocovariance, katz
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks

@@ -8,9 +8,9 @@ import pytest
 
 from gelato import __version__
 from gelato.datasets import block_model
-from gelato.model import Gelato
+from gelato.evaluation.evaluate import evaluate
+from gelato.methods.gelato.model import Gelato
 from gelato.prediction.precision import expected_precision
-from gelato.ranking.evaluate import evaluate
 from gelato.report.from_run import report_of
 from gelato.report.page import write_report
 from gelato.runs import open_run

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import reference
 from gelato.datasets import load
 from gelato.errors import InputError
+from gelato.evaluation.evaluate import evaluate
 from gelato.graph import Graph
-from gelato.heuristics import HEURISTICS
-from gelato.ranking.evaluate import evaluate
+from gelato.methods.heuristics import HEURISTICS
 from gelato.ranking.metrics import metric, random_metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased

@@ -13,7 +13,7 @@ import pytest
 from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.io import write_graph
-from gelato.model import Gelato
+from gelato.methods.gelato.model import Gelato
 from gelato.splits import split
 from gelato.storage import MODEL
 from gelato.training.callbacks import CALLBACKS

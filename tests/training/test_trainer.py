@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from gelato.settings import Settings
-from gelato.training.batches import Batch
-from gelato.training.scorer import Scored
+from gelato.methods.gelato.batches import Batch
+from gelato.methods.gelato.scorer import Scored
+from gelato.methods.gelato.settings import Settings
+from gelato.methods.gelato.walks.listed import Listed
 from gelato.training.trainer import Trainer
-from gelato.walks.listed import Listed
 
 CPU = torch.device("cpu")
 

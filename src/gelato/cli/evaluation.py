@@ -41,8 +41,8 @@ def evaluate(
     GRAPH is a dataset ('gelato datasets'), an npz file, or an edge list (csv, tsv, txt, parquet).
     """
     from gelato.datasets.folder import cache_folder
-    from gelato.ranking.evaluate import evaluate as run
-    from gelato.ranking.evaluate import methods_of
+    from gelato.evaluation.evaluate import evaluate as run
+    from gelato.evaluation.evaluate import methods_of
 
     resume = None if no_resume else cache_folder() / "resume"
     wanted = [name.strip() for name in method.split(",")]
@@ -128,7 +128,7 @@ def estimate(
         return
     if method is not None:
         raise click.UsageError(f"--method is for --step evaluate, not for {step}")
-    from gelato.forecast import forecast
+    from gelato.evaluation.forecast import forecast
 
     model = new_model(config, options, defaults=QUICK, device=device, threads=test["threads"])
     found = forecast(split.graph, model, step, top_k=top, repeats=repeats, started=time.process_time())
@@ -143,8 +143,8 @@ def estimate(
 def _estimate_evaluation(
     name: str, split: "Split", options: dict[str, Any], method: str | None, as_json: bool, test: dict[str, Any]
 ) -> None:
+    from gelato.evaluation.evaluate import methods_of
     from gelato.ranking.estimate import estimate_method
-    from gelato.ranking.evaluate import methods_of
 
     if method is None:
         raise click.UsageError("--step evaluate needs --method, such as --method ac; see 'gelato methods'")
@@ -181,7 +181,7 @@ def datasets(data_root: str | None, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def methods(as_json: bool) -> None:
     """List the methods that 'gelato evaluate' knows, with their options."""
-    from gelato.ranking.evaluate import described_methods
+    from gelato.evaluation.evaluate import described_methods
 
     about = "Autocovariance of the graph with learned weights; trained on the spot, or --model DIR."
     known = [*described_methods(), ("gelato", "those of 'gelato fit'", about)]

@@ -157,7 +157,7 @@ def method_option(*trained: str, required: bool = True) -> Callable[[Callable[..
     def known(context: click.Context, parameter: click.Parameter, names: str | None) -> str | None:
         if names is None or names == "all" or context.resilient_parsing:  # the latter while a shell completes a line
             return names
-        from gelato.heuristics import HEURISTICS
+        from gelato.methods.heuristics import HEURISTICS
 
         for name in names.split(","):
             if name.strip() not in trained:

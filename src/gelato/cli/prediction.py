@@ -168,7 +168,7 @@ def explain(
     """
     from gelato.datasets.loading import is_stored
     from gelato.io.files import written_aside
-    from gelato.prediction.heuristic import Heuristic
+    from gelato.methods.heuristic import Heuristic
     from gelato.prediction.selection import nodes_called
 
     if model and method:
@@ -223,7 +223,7 @@ def predictor_of(
     quiet: bool,
 ) -> "LinkPredictor":
     """A heuristic, a model trained before, or one trained on the spot."""
-    from gelato.prediction.heuristic import Heuristic
+    from gelato.methods.heuristic import Heuristic
 
     settings = named_options(others)
     if method is not None:

@@ -14,7 +14,7 @@ from gelato.cli.show import epoch_progress, show
 from gelato.errors import MissingDependency
 
 if TYPE_CHECKING:
-    from gelato.model import Gelato
+    from gelato.methods.gelato.model import Gelato
     from gelato.scores import Scores
     from gelato.splits import Split
 
@@ -105,8 +105,8 @@ def tune(
     Every trial is a training, judged on validation links only; test links are not looked at. The best settings, which
     are never worse there than plain autocovariance, go to DIR/best.toml for 'gelato fit --config'.
     """
+    from gelato.evaluation.tune import tune as search
     from gelato.tables import trial_table
-    from gelato.tuning import tune as search
 
     base = new_model(config, options, random_state=seed, device=device, threads=threads)
     say = None if quiet else lambda text: print(text, file=sys.stderr)
@@ -129,7 +129,7 @@ def new_model(
 
     ``defaults`` hold where no file is given.
     """
-    from gelato.settings import Settings, read_settings
+    from gelato.methods.gelato.settings import Settings, read_settings
 
     known = Settings().as_dict()
     for key in options:
@@ -141,7 +141,7 @@ def new_model(
         import torch  # noqa: F401
     except ImportError:
         raise MissingDependency("training", "torch", "train") from None
-    from gelato.model import Gelato
+    from gelato.methods.gelato.model import Gelato
 
     model = Gelato(**settings)
     model.check()
@@ -160,7 +160,7 @@ def ready_model(
     quiet: bool,
 ) -> tuple["Scores", dict[str, Any]]:
     """Scores of a saved model, or of one trained on the spot, and what tells it apart."""
-    from gelato.model import Gelato
+    from gelato.methods.gelato.model import Gelato
 
     if model is not None:
         if given or config or device:

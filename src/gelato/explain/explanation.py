@@ -17,7 +17,7 @@ from gelato.ranking.rank import check_fit
 from gelato.scores import Scores, WalkScores
 
 if TYPE_CHECKING:
-    from gelato.enhance.evidence import Evidence
+    from gelato.methods.gelato.enhance.evidence import Evidence
 
 __all__ = ["Edge", "Explanation", "WalkPart", "explain", "explain_all"]
 

@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.enhance.evidence import Evidence
 from gelato.errors import InputError
+from gelato.evaluation.evaluate import evaluate
 from gelato.explain.explanation import Explanation, explain
 from gelato.graph import Graph, Pairs, check_nodes
+from gelato.methods.gelato.enhance.evidence import Evidence
 from gelato.prediction.suggestions import Suggestions
-from gelato.ranking.evaluate import evaluate
 from gelato.ranking.rank import Progress
 from gelato.ranking.top import top
 from gelato.scores import Scores

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from gelato.evaluation.evaluate import candidates_of, peak_memory, scores_of
 from gelato.kernels.background import background_counts
 from gelato.kernels.bins import Bins, bins_of, levels
 from gelato.kernels.threads import default_threads
 from gelato.kernels.walk import space_of
 from gelato.ranking.compilation import compile_for
-from gelato.ranking.evaluate import candidates_of, peak_memory, scores_of
 from gelato.ranking.layout import Layout, layout_of
 from gelato.ranking.tally import Tally, background_of
 from gelato.regimes import Candidates

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from gelato.graph import Graph
-from gelato.heuristics import autocovariance
+from gelato.methods.heuristics import autocovariance
 from gelato.regimes import Candidates
 from gelato.report.contents import GraphFacts
 from gelato.report.densities import counted

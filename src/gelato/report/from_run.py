@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from gelato import __version__
+from gelato.evaluation.evaluate import peak_memory
 from gelato.prediction.precision import REPEATS, SHARE, hidings, rehearsal_folder
 from gelato.prediction.reasons import explainable, explanations
 from gelato.prediction.suggest import Stage, silent, suggest
 from gelato.prediction.suggestions import Suggestions
-from gelato.ranking.evaluate import peak_memory
 from gelato.report.contents import Report, Suggestion
 from gelato.report.facts import facts_of
 from gelato.report.measure import measure

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gelato.errors import GelatoError
-from gelato.ranking.evaluate import Evaluation, candidates_of, evaluate, scores_of
+from gelato.evaluation.evaluate import Evaluation, candidates_of, evaluate, scores_of
 from gelato.ranking.metrics import random_metric
 from gelato.ranking.rank import Progress
 from gelato.regimes import unbiased

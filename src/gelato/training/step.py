@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gelato.training.batches import Batch
-from gelato.walks.listed import Listed
+from gelato.methods.gelato.batches import Batch
+from gelato.methods.gelato.walks.listed import Listed
 
 LossOf = Callable[[Batch, torch.Generator], Tensor]
 """From a batch and randomness to a loss with gradients."""

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gelato.losses import LOSSES, Loss
-from gelato.settings import Settings
-from gelato.training.batches import Batch
-from gelato.training.scorer import Scorer
+from gelato.methods.gelato.batches import Batch
+from gelato.methods.gelato.scorer import Scorer
+from gelato.methods.gelato.settings import Settings
+from gelato.training.losses import LOSSES, Loss
 from gelato.training.step import EagerStep, ReplayedStep
 
 

@@ -1,0 +1,1 @@
+"""Methods by name: evaluate, estimate, forecast, tune."""

@@ -1,0 +1,1 @@
+"""Methods: everything that --method can name."""

@@ -1,0 +1,1 @@
+"""Gelato: attribute-enhanced similarity ranking."""

@@ -1,0 +1,72 @@
+"""The parts of a model, put together from its settings."""
+
+import torch
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.methods.gelato.enhance.enhancer import Enhancer
+from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
+from gelato.methods.gelato.pair_scorer import PairScorer
+from gelato.methods.gelato.scorer import Scorer, WalkScorer
+from gelato.methods.gelato.settings import Settings
+from gelato.splits import Split
+
+
+def device_of(name: str) -> torch.device:
+    """A device by name; ``auto`` is a GPU if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise InputError(f"device {name!r} is not supported; give cpu, cuda or auto")
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"device {name!r} is not there ({reason}); give cpu, cuda or auto") from None
+    return device
+
+
+def enhancer_of(
+    graph: Graph, settings: Settings, device: torch.device, newcomers: int = 0
+) -> tuple[Enhancer, EnhancedLinks]:
+    """The enhanced links of ``graph``, and what gives them weights, initialised by ``settings.random_state``.
+
+    ``newcomers`` is how many similar nodes a node without links is joined to.
+    """
+    assert settings.eta is not None
+    links = enhanced_links(graph, settings.eta, settings.similarity, newcomers)
+    return enhancer_for(graph, links, settings, device), links
+
+
+def enhancer_for(graph: Graph, links: EnhancedLinks, settings: Settings, device: torch.device) -> Enhancer:
+    """What gives weights to enhanced links that are known."""
+    alpha, beta = settings.alpha, settings.beta
+    assert alpha is not None and beta is not None
+    if graph.f == 0 and alpha < 1:
+        raise InputError(
+            f"alpha {alpha} gives weight to attributes, but the graph has none; give --attributes, or alpha 1 and eta 0"
+        )
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(settings.random_state)
+        return Enhancer(
+            graph.attributes,
+            links,
+            alpha=alpha,
+            beta=beta,
+            encoder=settings.encoder,
+            hidden=settings.hidden,
+            dropout=settings.dropout,
+            learn_mixing=settings.learn_mixing,
+            threads=settings.threads,
+            device=device,
+        )
+
+
+def scorer_of(parts: Split, links: EnhancedLinks, enhancer: Enhancer, settings: Settings) -> Scorer:
+    """What is trained: the walk, or with heuristic ``none`` the pair MLP alone."""
+    if enhancer.net is not None and len(links.pairs) < 2:
+        raise InputError(f"training needs at least two links, the training graph has {len(links.pairs)}; hide fewer")
+    if settings.heuristic == "none":
+        return PairScorer(parts, enhancer, settings)
+    return WalkScorer(parts, links, enhancer, settings)
