@@ -1,0 +1,24 @@
+"""Settings that every trained method has."""
+
+from dataclasses import dataclass
+
+from gelato.prediction.settings import Settings, checked, number, whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings(Settings):
+    """How a network is trained.
+
+    Attributes:
+        epochs: passes over the training pairs, at most.
+        learning_rate: of Adam.
+        patience: epochs without a better validation before training stops; ``None``: never.
+        random_state: seed of everything that is drawn.
+        device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+    """
+
+    epochs: int = whole(100, 0)
+    learning_rate: float = number(1e-3, above=0)
+    patience: int | None = whole(None)
+    random_state: int = whole(0, 0)
+    device: str = checked("auto", lambda value: isinstance(value, str), "be the name of a device")

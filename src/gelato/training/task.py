@@ -1,0 +1,35 @@
+"""Task: what a trainable method gives to the one training loop, which knows no method."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+
+class Task(Protocol):
+    """Batches of an epoch, the loss of a batch with its gradients, and the validation that selects a model.
+
+    Attributes:
+        network: what is trained; its state is what a run keeps.
+        extra: parameters beside the network by name, such as the scale of a loss; checkpoints keep them too.
+    """
+
+    network: nn.Module
+    extra: Mapping[str, nn.Parameter]
+
+    def batches(self, seed: int) -> Iterator[Any]:
+        """The batches of one epoch; opaque to the loop."""
+
+    def backward(self, batch: Any, random: torch.Generator) -> Tensor:
+        """The loss of a batch, detached; leaves its gradients, and only its own, in the parameters.
+
+        May work in chunks where memory asks for it, and may be replayed as a CUDA graph. ``random`` drives dropout.
+        """
+
+    def optimizer(self) -> Optimizer:
+        """A fresh optimiser over the parameters of ``network`` and ``extra``, in this order."""
+
+    def validate(self) -> float:
+        """What selects the model, the larger the better: precision@100% of the validation links over all pairs."""
