@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from gelato.graph import Graph as Graph
     from gelato.io import read_graph as read_graph
     from gelato.io import write_graph as write_graph
+    from gelato.methods import HEURISTICS as HEURISTICS
+    from gelato.methods import METHODS as METHODS
+    from gelato.methods import new_predictor as new_predictor
+    from gelato.methods import open_model as open_model
+    from gelato.methods import open_run as open_run
     from gelato.methods.gelato.model import Gelato as Gelato
     from gelato.methods.heuristic import Heuristic as Heuristic
-    from gelato.methods.heuristics import HEURISTICS as HEURISTICS
     from gelato.prediction.suggest import suggest as suggest
     from gelato.prediction.suggestions import Suggestions as Suggestions
     from gelato.ranking.estimate import estimate as estimate
@@ -42,8 +46,8 @@ _HOMES = {
     "datasets": ("DATASETS", "load"),
     "errors": ("GelatoError", "InputError", "MissingDependency"),
     "graph": ("Graph",),
-    "methods.heuristics": ("HEURISTICS",),
     "io": ("read_graph", "write_graph"),
+    "methods": ("HEURISTICS", "METHODS", "new_predictor", "open_model", "open_run"),
     "methods.gelato.model": ("Gelato",),
     "methods.heuristic": ("Heuristic",),
     "prediction.suggest": ("suggest",),
@@ -62,8 +66,11 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME)
 
+PROGRAM = __name__
+"""What the package and its command are called."""
+
 try:
-    __version__ = version("gelato")
+    __version__ = version(PROGRAM)
 except PackageNotFoundError:  # run from the source tree
     __version__ = "0+source"
 

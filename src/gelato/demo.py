@@ -9,9 +9,9 @@ from rich.text import Text
 
 from gelato.datasets import debian_sample
 from gelato.evaluation.evaluate import evaluate
-from gelato.methods.gelato.settings import read_settings
+from gelato.methods import HEURISTICS
+from gelato.methods.configuration import read_configuration
 from gelato.methods.heuristic import Heuristic
-from gelato.methods.heuristics import HEURISTICS
 from gelato.prediction.precision import REPEATS
 from gelato.prediction.suggest import suggest
 from gelato.ranking.rank import Progress
@@ -64,7 +64,8 @@ def _trained(parts: Split, threads: int | None) -> "Gelato | None":
         return None
     from gelato.methods.gelato.model import Gelato
 
-    return Gelato(**read_settings("debian/sample"), threads=threads).fit(parts)
+    settings = read_configuration("debian/sample").settings
+    return Gelato(**settings, threads=threads).fit(parts)
 
 
 def _table(title: str) -> Table:

@@ -175,6 +175,23 @@ class Graph:
             digest.update(getattr(self.adjacency, part).astype(dtype).tobytes())
         return digest.hexdigest()
 
+    @cached_property
+    def attribute_fingerprint(self) -> str | None:
+        """SHA-256 of the attributes, ``None`` without any."""
+        if self.attributes is None:
+            return None
+        X = csr_array(self.attributes)
+        digest = hashlib.sha256()
+        for array in (np.array(X.shape), X.indptr, X.indices, X.data):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def name_fingerprint(self) -> str:
+        """SHA-256 of the names of nodes and attributes."""
+        names = repr([None if each is None else each.tolist() for each in (self.names, self.attribute_names)])
+        return hashlib.sha256(names.encode()).hexdigest()
+
     def without(self, pairs: ArrayLike) -> Self:
         """The same graph with these ``(p, 2)`` links removed, in both directions when undirected."""
         gone = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)

@@ -4,6 +4,7 @@ Unbiased: every pair that is not a link. Partitioned: those inside one part. Bia
 positive, which flatters every predictor and is kept here to show by how much.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from gelato.errors import InputError
 from gelato.graph import Pairs, pair_keys
+from gelato.partition import partition
+from gelato.registry import Registry
 from gelato.splits import Split
 
 Phase = Literal["valid", "test"]
@@ -127,3 +130,33 @@ def _among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool
 def _inside(pairs: Pairs, labels: NDArray[np.int64]) -> Pairs:
     inside: Pairs = pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]
     return inside
+
+
+def _inside_parts(split: Split, *, phase: Phase, parts: int, seed: int) -> Candidates:
+    return partitioned(split, partition(split.train, parts, seed), phase)
+
+
+@dataclass(frozen=True)
+class Regime:
+    """From a split and a phase to candidates, and the names of the further settings that this takes."""
+
+    make: Callable[..., Candidates]
+    settings: tuple[str, ...] = ()
+
+
+REGIMES = Registry(
+    "regime",
+    {
+        "unbiased": Regime(unbiased),
+        "partitioned": Regime(_inside_parts, ("parts", "seed")),
+        "biased": Regime(biased, ("ratio", "seed")),
+    },
+)
+"""Every way of testing, the honest one first."""
+
+
+def candidates_of(split: Split, regime: str, phase: Phase, **given: int) -> tuple[Candidates, dict[str, int]]:
+    """The candidate pairs of a regime given by name, and those of the given settings that it takes."""
+    chosen = REGIMES[regime]
+    drawn = {name: given[name] for name in chosen.settings}
+    return chosen.make(split, phase=phase, **drawn), drawn

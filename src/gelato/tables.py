@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gelato.evaluation.evaluate import Evaluation
-from gelato.methods.heuristics import HEURISTICS
+from gelato.methods import METHODS
 from gelato.ranking.estimate import Estimate
 from gelato.ranking.metrics import random_metric
 
@@ -30,7 +30,7 @@ def evaluation_table(results: Sequence[Evaluation]) -> Table:
         f" ({first.regime}{drawn}, split {first.split}); percent"
     )
     table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD)  # narrow: terminals have 80 columns
-    table.add_column("method", overflow="fold", min_width=max(map(len, HEURISTICS)))
+    table.add_column("method", overflow="fold", min_width=max(map(len, METHODS)))
     for name in SHOWN:
         add_metric(table, name)
     table.add_column("seconds", justify="right", no_wrap=True)
@@ -77,7 +77,7 @@ def forecast_table(name: str, found: "Forecast") -> Table:
     table.add_section()
     table.add_row("in all", span(found.seconds))
     if found.at_most > 1.1 * found.seconds:
-        table.add_row("at most, if training goes on to the last epoch", span(found.at_most))
+        table.add_row("at most, if training continues to the last epoch", span(found.at_most))
     table.add_row("peak memory", f"{found.peak_memory_bytes / 2**20:,.0f} MiB")
     return table
 
@@ -98,30 +98,32 @@ def dataset_table(rows: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
-def method_table(rows: Sequence[tuple[str, str, str]]) -> Table:
+def method_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Methods with their options."""
     table = Table(title="methods", title_justify="left")
     for column in ("name", "options", "what it is"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        source = f" [{row['cites']}]" if row["cites"] else ""
+        trained = " Trained." if row["trained"] else ""
+        table.add_row(row["name"], Text(", ".join(row["options"])), Text(f"{row['about']}{trained}{source}"))
     return table
 
 
-def fit_table(told: dict[str, Any]) -> Table:
+def fit_table(outcome: dict[str, Any], remarks: Sequence[str] = ()) -> Table:
     """What a training came to."""
-    table = Table(
-        title=escape(f"gelato on {told['dataset']}"), title_justify="left", box=SIMPLE_HEAD, show_header=False
-    )
-    settings = told["settings"]
-    chosen = ", ".join(f"{name} {settings[name]}" for name in ("eta", "alpha", "beta", "self_loops"))
-    rows = {
-        "settings": chosen + (" (plain autocovariance was better)" if told["plain_autocovariance"] else ""),
-        "epochs": f"{told['epochs']} in {told['seconds']:.1f} s, the best was {told['best_epoch']}",
-        "validation precision@100%": f"{percent(told['validation_precision'])} percent",
-        "skipped steps": str(told["skipped_steps"]),
-        "written to": told["out"],
-    }
+    title = f"{outcome['method']} on {outcome['dataset']}"
+    table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, show_header=False)
+    rows = {"settings": ", ".join(f"{name} {value}" for name, value in outcome["settings"].items())}
+    if outcome["epochs"]:
+        spent = f"{outcome['epochs']} in {outcome['seconds']:.1f} s"
+        rows["epochs"] = f"{spent}, the best was {outcome['best_epoch']}"
+        rows["skipped steps"] = str(outcome["skipped_steps"])
+    if outcome["validation_precision"] is not None:
+        rows["validation precision@100%"] = f"{percent(outcome['validation_precision'])} percent"
+    if remarks:
+        rows["remarks"] = " ".join(remarks)
+    rows["written to"] = outcome["out"]
     for name, value in rows.items():
         table.add_row(name, Text(value, overflow="fold"))
     return table

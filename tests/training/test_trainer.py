@@ -8,7 +8,7 @@ from gelato.methods.gelato.batches import Batch
 from gelato.methods.gelato.scorer import Scored
 from gelato.methods.gelato.settings import Settings
 from gelato.methods.gelato.walks.listed import Listed
-from gelato.training.trainer import Trainer
+from gelato.training.loop import Trainer
 
 CPU = torch.device("cpu")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from gelato import __version__
+from gelato import PROGRAM, __version__
 from gelato.cli.completion import completion
 from gelato.cli.evaluation import datasets, demo, estimate, evaluate, methods
 from gelato.cli.prediction import explain, predict
@@ -18,7 +18,7 @@ from gelato.errors import GelatoError
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 1 when nobody reads it, 2 on what the user can repair, 130 after Ctrl-C."""
     try:
-        cli.main(args=list(argv) if argv is not None else None, prog_name="gelato", standalone_mode=False)
+        cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()
     except GelatoError as error:
         print(f"gelato: {error}", file=sys.stderr)
@@ -48,7 +48,7 @@ def _empty_stdout() -> None:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="gelato")
+@click.version_option(__version__, prog_name=PROGRAM)
 def cli() -> None:
     """Find the missing links of sparse, attributed graphs, and measure link predictors against every pair."""
 

@@ -3,32 +3,41 @@
 import json
 import sys
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gelato.cli.options import READING, RUNNING, TESTING, method_option, options, with_split
-from gelato.cli.show import progress_bar, show
-from gelato.cli.training import QUICK, new_model, ready_model
+from gelato.cli.show import fitting_progress, progress_bar, show
+from gelato.cli.training import predictor_with
 
 if TYPE_CHECKING:
+    from gelato.runs.predictor import StoredPredictor
     from gelato.splits import Split
 
 
 @click.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")
 @options(READING, TESTING, RUNNING)
-@method_option("gelato")
-@click.option("--model", metavar="DIR", help="For gelato: a model that 'gelato fit' wrote, for the same split.")
-@click.option("--config", metavar="FILE", help="For gelato without --model: settings to train it with, on the spot.")
-@click.option("--device", metavar="DEVICE", help="For gelato without --model: where to train it  [default: auto]")
-@click.option("--no-resume", is_flag=True, help="Start anew, and keep nothing for a later run.")
+@method_option("One or several of 'gelato methods', or 'all' that train nothing.")
+@click.option(
+    "--model",
+    "models",
+    metavar="DIR",
+    multiple=True,
+    help="A model that 'gelato fit' wrote for the same split, instead of training its method. May be repeated.",
+)
+@click.option("--config", metavar="FILE", help="Settings of the method that the file names.")
+@click.option("--device", metavar="DEVICE", help="Where to train  [default: auto]")
+@click.option("--no-resume", is_flag=True, help="Start again from the beginning, and keep nothing for a later run.")
 @with_split
 def evaluate(
     name: str,
     split: "Split",
     options: dict[str, Any],
-    method: str,
-    model: str | None,
+    method: str | None,
+    models: tuple[str, ...],
     config: str | None,
     device: str | None,
     no_resume: bool,
@@ -38,56 +47,84 @@ def evaluate(
 ) -> None:
     """Rank the hidden links of GRAPH against all its non-links, exactly.
 
-    GRAPH is a dataset ('gelato datasets'), an npz file, or an edge list (csv, tsv, txt, parquet).
+    GRAPH is a dataset ('gelato datasets'), an npz file, or an edge list (csv, tsv, txt, parquet). Methods that need
+    training are trained first, on the training links of the split.
     """
     from gelato.datasets.folder import cache_folder
     from gelato.evaluation.evaluate import evaluate as run
-    from gelato.evaluation.evaluate import methods_of
 
     resume = None if no_resume else cache_folder() / "resume"
-    wanted = [name.strip() for name in method.split(",")]
-    ready: dict[str, Any] = {}
-    if "gelato" in wanted:
-        wanted.remove("gelato")
-        if options and wanted:
-            raise click.UsageError("options are of one method: evaluate gelato and others in two commands")
-        ready["scores"], its_options = ready_model(
-            name, split, options, model=model, config=config, device=device, threads=test["threads"], quiet=quiet
-        )
-        todo: list[tuple[str, dict[str, Any]]] = [("gelato", its_options)]
-    elif model or config or device:
-        raise click.UsageError("--model, --config and --device are for --method gelato")
-    else:
-        todo = []
-    todo = (methods_of(",".join(wanted), options, split.train) if wanted else []) + todo
+    todo = _predictors(split, options, method, models, config, device, test["threads"])
     results = []
     try:
-        for chosen, its_options in todo:
+        for chosen, its_options, predictor in todo:
+            spent = _fit(predictor, split, name, quiet)
             with progress_bar(f"{chosen} on {name}", quiet) as progress:
-                given = ready if chosen == "gelato" else {}
-                results.append(
-                    run(
-                        split,
-                        chosen,
-                        dataset=name,
-                        options=its_options,
-                        progress=progress,
-                        resume=resume,
-                        **given,
-                        **test,
-                    )
-                )
+                given = {"dataset": name, "options": its_options, "progress": progress, "resume": resume}
+                result = run(split, chosen, scores=predictor.scores(), **given, **test)
+            results.append(replace(result, seconds=result.seconds + spent))
     except KeyboardInterrupt:
         if resume is not None and not quiet:
-            print("what was counted is kept; the same command goes on from there", file=sys.stderr)
+            print("what was counted is kept; resume by running the same command again", file=sys.stderr)
         raise
     if as_json:
-        found = [result.as_json() for result in results]
-        print(json.dumps(found[0] if len(found) == 1 else found))
+        rows = [result.as_json() for result in results]
+        print(json.dumps(rows[0] if len(rows) == 1 else rows))
     else:
         from gelato.tables import evaluation_table
 
         show(evaluation_table(results))
+
+
+def _fit(predictor: "StoredPredictor", split: "Split", name: str, quiet: bool) -> float:
+    """Fit a predictor that is not fitted yet; returns the seconds that count, which are not those of a training."""
+    from gelato.methods import METHODS
+
+    if predictor.fitted:
+        return 0.0
+    begin = time.perf_counter()
+    with fitting_progress(name, predictor, quiet) as watch:
+        predictor.fit(split, **watch)
+    return 0.0 if METHODS[predictor.method].trains else time.perf_counter() - begin
+
+
+def _predictors(
+    split: "Split",
+    options: dict[str, Any],
+    method: str | None,
+    models: tuple[str, ...],
+    config: str | None,
+    device: str | None,
+    threads: int | None,
+) -> "list[tuple[str, dict[str, Any], StoredPredictor]]":
+    """What is to be tested: saved models, and methods that are fitted when their turn comes."""
+    from gelato.evaluation.naming import methods_of
+    from gelato.methods.configuration import read_configuration
+    from gelato.methods.making import load_model, method_of
+
+    if method is None and not models and config is None:
+        raise click.UsageError("give --method, such as --method ac, or --model; see 'gelato methods'")
+    saved = {method_of(Path(folder)): folder for folder in models}
+    read = read_configuration(config) if config else None
+    names = ([] if method is None else [method]) + ([read.method] if read is not None and method is None else [])
+    wanted = methods_of(",".join(names), options, split.train) if names else []
+    if read is not None and read.method not in [chosen for chosen, _ in wanted]:
+        raise click.UsageError(f"--config {config} holds settings of {read.method}, which is not among {method}")
+    todo: list[tuple[str, dict[str, Any], StoredPredictor]] = []
+    for chosen, its_options in wanted:
+        if chosen not in saved:
+            file = config if read is not None and read.method == chosen else None
+            predictor = predictor_with(chosen, file, its_options, device=device, threads=threads)
+            todo.append((chosen, its_options, predictor))
+        elif its_options or (read is not None and read.method == chosen):
+            raise click.UsageError(
+                f"--model {saved[chosen]} is trained already: leave out --option and --config for it"
+            )
+    for chosen, folder in saved.items():
+        model = load_model(Path(folder), split.train).set_params(threads=threads)
+        model.check_split(split)
+        todo.append((chosen, {"model": folder}, model))
+    return todo
 
 
 @click.command(epilog="Example: gelato estimate edges.csv --attributes nodes.csv --step predict")
@@ -97,9 +134,9 @@ def evaluate(
     type=click.Choice(["evaluate", "predict", "explain", "report"]),
     default="evaluate",
     show_default=True,
-    help="Of which command; evaluate takes --method, the others time an epoch of training first.",
+    help="Of which command; methods that train are timed for an epoch first.",
 )
-@method_option(required=False)
+@method_option("One or several of 'gelato methods', or 'all' that train nothing.")
 @click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="Of predict and report.")
 @click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="Of predict and report.")
 @click.option("--config", metavar="FILE", help="Of predict: settings to train with.")
@@ -126,25 +163,25 @@ def estimate(
     if step == "evaluate":
         _estimate_evaluation(name, split, options, method, as_json, test)
         return
-    if method is not None:
-        raise click.UsageError(f"--method is for --step evaluate, not for {step}")
     from gelato.evaluation.forecast import forecast
 
-    model = new_model(config, options, defaults=QUICK, device=device, threads=test["threads"])
-    found = forecast(split.graph, model, step, top_k=top, repeats=repeats, started=time.process_time())
+    if method is not None and ("," in method or method == "all"):
+        raise click.UsageError(f"--step {step} takes one method, got {method}")
+    model = predictor_with(method, config, options, quick=True, device=device, threads=test["threads"])
+    expected = forecast(split.graph, model, step, top_k=top, repeats=repeats, started=time.process_time())
     if as_json:
-        print(json.dumps({"dataset": name, **found.as_json()}))
+        print(json.dumps({"dataset": name, "method": model.method, **expected.as_json()}))
     else:
         from gelato.tables import forecast_table
 
-        show(forecast_table(name, found))
+        show(forecast_table(name, expected))
 
 
 def _estimate_evaluation(
     name: str, split: "Split", options: dict[str, Any], method: str | None, as_json: bool, test: dict[str, Any]
 ) -> None:
-    from gelato.evaluation.evaluate import methods_of
-    from gelato.ranking.estimate import estimate_method
+    from gelato.evaluation.estimate import estimate_method
+    from gelato.evaluation.naming import methods_of
 
     if method is None:
         raise click.UsageError("--step evaluate needs --method, such as --method ac; see 'gelato methods'")
@@ -153,8 +190,8 @@ def _estimate_evaluation(
         for chosen, its_options in methods_of(method, options, split.train)
     ]
     if as_json:
-        found = [{"dataset": name, "method": chosen, **result.as_json()} for chosen, result in results]
-        print(json.dumps(found[0] if len(found) == 1 else found))
+        rows = [{"dataset": name, "method": chosen, **result.as_json()} for chosen, result in results]
+        print(json.dumps(rows[0] if len(rows) == 1 else rows))
     else:
         from gelato.tables import estimate_table
 
@@ -165,7 +202,7 @@ def _estimate_evaluation(
 @click.option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def datasets(data_root: str | None, as_json: bool) -> None:
-    """List the known datasets, their sizes, and where they lie."""
+    """List the known datasets, their sizes, and where they are."""
     from gelato.datasets import listing
 
     rows = listing(data_root)
@@ -180,17 +217,16 @@ def datasets(data_root: str | None, as_json: bool) -> None:
 @click.command(epilog="Example: gelato methods")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def methods(as_json: bool) -> None:
-    """List the methods that 'gelato evaluate' knows, with their options."""
-    from gelato.evaluation.evaluate import described_methods
+    """List everything that --method can name, with the options it takes."""
+    from gelato.evaluation.naming import described_methods
 
-    about = "Autocovariance of the graph with learned weights; trained on the spot, or --model DIR."
-    known = [*described_methods(), ("gelato", "those of 'gelato fit'", about)]
+    rows = described_methods()
     if as_json:
-        print(json.dumps([dict(zip(("name", "options", "about"), each, strict=True)) for each in known]))
+        print(json.dumps(rows))
     else:
         from gelato.tables import method_table
 
-        show(method_table(known))
+        show(method_table(rows))
 
 
 @click.command(epilog="Example: gelato demo")

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from gelato.cli.show import progress_bar
 
@@ -15,9 +16,31 @@ if TYPE_CHECKING:
     from gelato.splits import Split
 
 
+class RegimeName(click.ParamType):
+    """A name in REGIMES, which is loaded when it is needed."""
+
+    name = "regime"
+
+    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> str:
+        """The name, if it is known."""
+        from gelato.regimes import REGIMES
+
+        if value not in REGIMES:
+            self.fail(f"{value!r} is not one of {', '.join(REGIMES)}", parameter, context)
+        return value
+
+    def shell_complete(
+        self, context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[Any]]:
+        """The names that begin so."""
+        from gelato.regimes import REGIMES
+
+        return [CompletionItem(name) for name in REGIMES if name.startswith(incomplete)]
+
+
 GRAPH = [
     click.argument("graph"),
-    click.option("--attributes", metavar="FILE", help="Attribute table of an edge list: a row a node."),
+    click.option("--attributes", metavar="FILE", help="Attribute table of an edge list: one node per row."),
     click.option("--directed", is_flag=True, help="Links of an edge list have a direction."),
     click.option("--source", metavar="COLUMN", help="Column of the first node  [default: source, from, ... or first]"),
     click.option("--target", metavar="COLUMN", help="Column of the second node  [default: target, to, ... or next]"),
@@ -63,13 +86,14 @@ TESTING = [
         "others",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Any option of 'gelato methods', such as beta=0.01; may be given several times.",
+        help="Any option of 'gelato methods': beta=0.01, or ac.steps=2 for one of several methods. May be repeated.",
     ),
     click.option(
         "--regime",
-        type=click.Choice(["unbiased", "partitioned", "biased"]),
+        type=RegimeName(),
         default="unbiased",
         show_default=True,
+        metavar="unbiased|partitioned|biased",
         help="Which non-links count: all, those inside METIS parts, or a sample.",
     ),
     click.option("--parts", type=int, default=10, show_default=True, help="Number of METIS parts."),
@@ -95,7 +119,7 @@ TRAINING = [
         "others",
         multiple=True,
         metavar="NAME=VALUE",
-        help="One setting, such as epochs=20; comes before those of --config. May be given several times.",
+        help="One setting, such as epochs=20; overrides --config. May be repeated.",
     ),
     click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU such as 'cuda:0'  [default: auto]"),
 ]
@@ -151,22 +175,24 @@ def options(*groups: list[Callable[..., Any]]) -> Callable[[Callable[..., None]]
     return given
 
 
-def method_option(*trained: str, required: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """--method, looked up before anything is read or downloaded; ``trained`` names methods beside the heuristics."""
+def method_option(
+    about: str, *, several: bool = True, required: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--method, looked up before anything is read or downloaded."""
 
     def known(context: click.Context, parameter: click.Parameter, names: str | None) -> str | None:
-        if names is None or names == "all" or context.resilient_parsing:  # the latter while a shell completes a line
+        if names is None or context.resilient_parsing:  # the latter while a shell completes a line
             return names
-        from gelato.methods.heuristics import HEURISTICS
+        from gelato.evaluation.naming import EVERY, listed
 
-        for name in names.split(","):
-            if name.strip() not in trained:
-                HEURISTICS[name.strip()]
-        return names
+        if several and names == EVERY:
+            return names
+        if not several and "," in names:
+            raise click.UsageError(f"--method takes one method here, got {names}", context)
+        return ",".join(listed(names))
 
-    beside = "".join(f", {name}" for name in trained)
-    about = f"One or several of 'gelato methods'{beside}, or 'all' heuristics."
-    return click.option("--method", required=required, metavar="M[,M...]", callback=known, help=about)
+    metavar = "M[,M...]" if several else "M"
+    return click.option("--method", required=required, metavar=metavar, callback=known, help=about)
 
 
 def with_graph(command: Callable[..., None]) -> Callable[..., None]:

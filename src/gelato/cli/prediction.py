@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import GRAPH, REHEARSING, RUNNING, TRAINING, ManyNodes, named_options, options, with_graph
-from gelato.cli.show import epoch_progress, progress_bar, say_unless, show
-from gelato.cli.training import QUICK, new_model
+from gelato import PROGRAM
+from gelato.cli.options import (
+    GRAPH,
+    REHEARSING,
+    RUNNING,
+    TRAINING,
+    ManyNodes,
+    method_option,
+    named_options,
+    options,
+    with_graph,
+)
+from gelato.cli.show import fitting_progress, progress_bar, say_unless, show
+from gelato.cli.training import check_fit, predictor_with
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,9 +40,9 @@ CHOOSING = [
         "--between",
         nargs=2,
         metavar="A B",
-        help="Only links between two sets of nodes: each a file with a node a row, or an attribute such as kind=film.",
+        help="Only links between two sets: each a file with one node per row, or an attribute such as kind=film.",
     ),
-    click.option("--exclude", metavar="FILE", help="Pairs never to suggest: a file with a pair a row."),
+    click.option("--exclude", metavar="FILE", help="Pairs never to suggest: a file with one pair per row."),
     click.option("--min-score", type=float, metavar="S", help="Leave out links with a lower score."),
 ]
 """Which links are wanted."""
@@ -42,9 +53,13 @@ CHOOSING = [
 )
 @options(GRAPH, CHOOSING)
 @click.option("--out", metavar="FILE", help="A csv, tsv, parquet or json file for the links.")
-@click.option("--method", metavar="M", help="One of 'gelato methods' instead of Gelato; nothing is trained.")
-@click.option("--model", metavar="DIR", help="A model trained before, applied as it is; rehearsals are kept there.")
-@click.option("--run", metavar="DIR", help="Folder for the training, which goes on there  [default: beside --out]")
+@method_option("One of 'gelato methods'  [default: that of --config, or gelato]", several=False)
+@click.option(
+    "--model",
+    metavar="DIR",
+    help="A model trained before, applied as it is.",
+)
+@click.option("--run", metavar="DIR", help="Folder for the training, which resumes there  [default: beside --out]")
 @options(REHEARSING)
 @click.option("--reasons/--no-reasons", default=True, help="Say why, for each link  [default: reasons]")
 @options(TRAINING)
@@ -74,7 +89,7 @@ def predict(
 
     GRAPH is an edge list (csv, tsv, txt, parquet), an npz file or a dataset. Nodes of the attribute table that have no
     link are new: they get suggestions by their attributes. All pairs that are not linked are ranked, exactly. Without
-    --model or --method, Gelato is trained on the spot; its folder serves 'gelato explain' and 'gelato report'.
+    --model a method is fitted on the spot; its folder serves 'gelato explain' and 'gelato report'.
     """
     from gelato.io import read_pairs
     from gelato.io.files import format_of
@@ -83,7 +98,7 @@ def predict(
     from gelato.prediction.suggest import suggest
 
     if nodes and between:
-        raise click.UsageError("--for and --between do not go together: give one of them")
+        raise click.UsageError("--for and --between cannot be combined: give one of them")
     if out is not None:
         format_of(Path(out), WRITERS)  # a suffix that cannot be written is refused now, not after the training
     say = say_unless(quiet or as_json)
@@ -94,9 +109,9 @@ def predict(
         chosen["between"] = tuple(_names(nodes_in(told, graph), graph) for told in between)
     if exclude is not None:
         chosen["exclude"] = [_names(pair, graph) for pair in read_pairs(exclude, graph)]
-    if run and (model or training["method"]):
-        raise click.UsageError("--run is for a training on the spot: it does not go with --model and --method")
-    folder = Path(run) if run else Path(out).with_suffix(".run") if out and not training["method"] else None
+    if run and model:
+        raise click.UsageError("--run is the folder of a new training: it cannot be combined with --model")
+    folder = Path(run) if run else Path(out).with_suffix(".run") if out else None
     folder = Path(model) if model else folder
     try:
         predictor = predictor_of(name, graph, model=model, run=folder, seed=seed, quiet=quiet, **training)
@@ -115,7 +130,7 @@ def predict(
         )
     except KeyboardInterrupt:
         if folder is not None:
-            say_unless(quiet)(f"what was trained is kept in {folder}; the same command goes on from there")
+            say_unless(quiet)(f"what was trained is kept in {folder}; resume by running the same command again")
         raise
     if out is not None:
         found.write(out)
@@ -132,8 +147,8 @@ def predict(
         say(f"{len(found):,} links are in {out}")
     if folder is not None and not model and len(found):
         first, second = (graph.name_of(node) for node in found.pairs[0])
-        why = shlex.join(["gelato", "explain", str(folder), str(first), str(second)])
-        more = shlex.join(["gelato", "report", str(folder), "--out", "report.html"])
+        why = shlex.join([PROGRAM, "explain", str(folder), str(first), str(second)])
+        more = shlex.join([PROGRAM, "report", str(folder), "--out", "report.html"])
         say(f"why: {why}\nmore: {more}")
 
 
@@ -142,7 +157,7 @@ def predict(
 @click.argument("u")
 @click.argument("v")
 @click.option("--model", metavar="DIR", help="A trained model; GRAPH may also be the folder of a run, which has both.")
-@click.option("--method", metavar="M", help="One of 'gelato methods'  [default: ac, without a model]")
+@method_option("One of 'gelato methods'  [default: ac, without a model]", several=False)
 @click.option("--walks", type=click.IntRange(1), default=5, show_default=True, help="How many walks to list.")
 @click.option("--picture", metavar="FILE", help="An svg file for a picture of the walks.")
 @click.option("--device", metavar="DEVICE", help="Where a model is applied to GRAPH  [default: as it was trained]")
@@ -168,30 +183,29 @@ def explain(
     """
     from gelato.datasets.loading import is_stored
     from gelato.io.files import written_aside
-    from gelato.methods.heuristic import Heuristic
+    from gelato.methods import REFERENCE, new_predictor, open_model
     from gelato.prediction.selection import nodes_called
 
     if model and method:
-        raise click.UsageError("--method needs no model: give one of --model and --method")
+        raise click.UsageError("give one of --model and --method")
     if picture is not None and not picture.endswith(".svg"):
         raise click.UsageError(f"the picture is an svg file: let its name end in .svg, not {picture}")
     predictor: list[LinkPredictor] = []
 
     def opened(name: str, graph: "Graph | None", quiet: bool) -> None:
         if model is not None or graph is None:
-            from gelato.runs import open_model
-
             predictor.append(open_model(model or name, graph, device))
         else:
-            predictor.append(Heuristic(method or "ac").fit(graph))
+            check_fit(method or REFERENCE, graph)
+            predictor.append(new_predictor(method or REFERENCE).fit(graph))
             if method is None:
-                say_unless(quiet or as_json)("no model is given: these are walks of autocovariance (ac) on the graph")
+                say_unless(quiet or as_json)(f"no model is given: these are walks of {REFERENCE} on the graph as it is")
 
     if is_stored(Path(graph)) and model is None and method is None:
         opened(graph, None, quiet)
     else:
         with_graph(opened)(graph=graph, quiet=quiet, **reading)
-    predictor[0].threads = threads
+    predictor[0].set_params(threads=threads)
     first, second = nodes_called([u, v], predictor[0].graph_).tolist()
     found = predictor[0].explain_pair(first, second, limit=walks)
     if picture is not None:
@@ -222,20 +236,15 @@ def predictor_of(
     threads: int | None,
     quiet: bool,
 ) -> "LinkPredictor":
-    """A heuristic, a model trained before, or one trained on the spot."""
-    from gelato.methods.heuristic import Heuristic
-
+    """A model trained before, or one fitted on the spot."""
     settings = named_options(others)
-    if method is not None:
-        if model or config or device:
-            raise click.UsageError("--method trains nothing: --model, --config and --device do not go with it")
-        return Heuristic(method, settings or None, threads).fit(graph)
     if model is not None:
-        from gelato.runs import open_model
+        from gelato.methods import open_model
 
-        if settings or config:
-            raise click.UsageError("a model is what it is: --option and --config do not go with --model")
+        if settings or config or method:
+            raise click.UsageError("--model is trained already: leave out --method, --option and --config")
         return open_model(model, graph, device).set_params(threads=threads)
-    fresh = new_model(config, settings, defaults=QUICK, random_state=seed, device=device, threads=threads)
-    with epoch_progress(f"training on {name}", fresh.epochs, quiet) as report:
-        return fresh.fit(graph, run=run, report=report)
+    fresh = predictor_with(method, config, settings, quick=True, random_state=seed, device=device, threads=threads)
+    check_fit(fresh.method, graph)
+    with fitting_progress(name, fresh, quiet) as watch:
+        return fresh.fit(graph, run=run, **watch)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from gelato import PROGRAM
 from gelato.cli.options import REHEARSING, RUNNING, options
 from gelato.cli.show import progress_bar, say_unless
 
@@ -39,13 +40,13 @@ def report(
     The model and the heuristics under three ways of testing, curves, score densities, the training, and the suggested
     links, each with its explanation. The page needs no network; its charts are also saved as svg and png files.
     """
+    from gelato.methods import open_run
     from gelato.report.from_run import report_of
     from gelato.report.page import check_page, write_report
-    from gelato.runs import open_run
 
     check_page(out)
     opened = open_run(run, device)
-    command = shlex.join(["gelato", *sys.argv[1:]])
+    command = shlex.join([PROGRAM, *sys.argv[1:]])
     try:
         told = report_of(
             opened,
@@ -60,7 +61,7 @@ def report(
             stage=lambda title, unit: progress_bar(title, quiet, unit),
         )
     except KeyboardInterrupt:
-        say_unless(quiet)(f"what was trained is kept in {run}; the same command goes on from there")
+        say_unless(quiet)(f"what was trained is kept in {run}; resume by running the same command again")
         raise
     files = write_report(out, told)
     if as_json:

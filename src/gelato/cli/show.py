@@ -4,11 +4,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gelato.ranking.rank import Progress
-    from gelato.training.trainer import Epoch
+    from gelato.runs.predictor import StoredPredictor
+    from gelato.training.loop import Epoch
 
 
 def show(part: object) -> None:
@@ -51,23 +52,28 @@ def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Prog
 
 
 @contextmanager
-def epoch_progress(title: str, epochs: int, quiet: bool) -> "Iterator[Callable[[Epoch], None] | None]":
-    """A bar on stderr with loss, validation and time left; nothing when quiet or not on a terminal."""
+def fitting_progress(title: str, predictor: "StoredPredictor", quiet: bool) -> "Iterator[dict[str, Any]]":
+    """What ``fit`` tells its progress to: by epochs with loss and validation, or by steps where there are none."""
+    epochs = predictor.get_params().get("epochs")
+    if epochs is None:
+        with progress_bar(f"{predictor.method} on {title}", quiet, unit="steps") as progress:
+            yield {"progress": progress}
+        return
     if quiet or not sys.stderr.isatty():
-        yield None
+        yield {}
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[told]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[status]}"))
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{title}, {epochs} epochs", total=epochs, told="preparing")
+        task = bar.add_task(f"{predictor.method} on {title}, {epochs} epochs", total=epochs, status="preparing")
         best = 0.0
 
         def report(epoch: "Epoch") -> None:
             nonlocal best
             best = max(best, epoch.precision)
-            told = f"loss {epoch.loss:.5g}, validation {epoch.precision:.2%} (best {best:.2%})"
-            bar.update(task, completed=epoch.epoch, told=told)
+            status = f"loss {epoch.loss:.5g}, validation {epoch.precision:.2%} (best {best:.2%})"
+            bar.update(task, completed=epoch.epoch, status=status)
 
-        yield report
+        yield {"report": report}

@@ -1,33 +1,29 @@
-"""Commands that train: fit and tune; and the trained model that evaluate needs."""
+"""Commands that train: fit and tune; and the predictors that other commands make."""
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import READING, RUNNING, TRAINING, options, with_split
-from gelato.cli.show import epoch_progress, show
-from gelato.errors import MissingDependency
+from gelato.cli.options import READING, RUNNING, TRAINING, method_option, options, with_split
+from gelato.cli.show import fitting_progress, show
 
 if TYPE_CHECKING:
-    from gelato.methods.gelato.model import Gelato
-    from gelato.scores import Scores
+    from gelato.runs.predictor import StoredPredictor
     from gelato.splits import Split
 
 
-QUICK = {"epochs": 100, "patience": 10}
-"""Training on the spot, unless --config or --option say otherwise."""
-
-
 @click.command(epilog="Example: gelato fit cora --config paper/cora --out runs/cora")
-@options(READING, TRAINING)
+@options(READING)
+@method_option("The method to train  [default: that of --config, or gelato]", several=False)
+@options(TRAINING)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the training  [default: 0, or --config's]")
 @click.option("--whole", is_flag=True, help="Use all links in the end, hiding only a twentieth to select the model.")
-@click.option("--out", required=True, metavar="DIR", help="Folder for the run; the same command goes on in it.")
+@click.option("--out", required=True, metavar="DIR", help="Folder for the run; resume by running the same command.")
 @click.option(
     "--log", "logs", multiple=True, type=click.Choice(["tensorboard", "wandb", "mlflow"]), help="Also log metrics here."
 )
@@ -37,6 +33,7 @@ def fit(
     name: str,
     split: "Split",
     options: dict[str, Any],
+    method: str | None,
     config: str | None,
     device: str | None,
     seed: int | None,
@@ -47,51 +44,58 @@ def fit(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Train Gelato on GRAPH: learn the weights of its links from the attributes of its nodes.
+    """Train a method on GRAPH, such as Gelato, which learns the weights of links from the attributes of nodes.
 
     Settings that are not given are chosen on validation links. DIR gets the model, its settings, the metrics of every
-    epoch and a checkpoint; a run that was stopped goes on when the same command is given again.
+    epoch and a checkpoint; resume a stopped run by running the same command again.
     """
-    model = new_model(config, options, random_state=seed, device=device, threads=threads)
+    model = predictor_with(method, config, options, random_state=seed, device=device, threads=threads)
+    check_fit(model.method, split.train)
     with (
-        logging(logs, Path(out), model.as_dict()) as callbacks,
-        epoch_progress(f"{name}", model.epochs, quiet) as report,
+        logging(logs, Path(out), model.get_params()) as callbacks,
+        fitting_progress(name, model, quiet) as watch,
     ):
         try:
-            model.fit(split.graph if whole else split, run=out, report=report, callbacks=callbacks)
+            model.fit(split.graph if whole else split, run=out, callbacks=callbacks, **watch)
         except KeyboardInterrupt:
             if not quiet:
-                print(f"epochs that are done are kept in {out}; the same command goes on from there", file=sys.stderr)
+                print(f"what is done is kept in {out}; resume by running the same command again", file=sys.stderr)
             raise
-    told = {
+    outcome = {
         "dataset": name,
+        "method": model.method,
         "out": out,
-        "settings": model.as_dict() | model.chosen_,
+        "settings": model.settings.as_dict() | dict(model.chosen_),
         "epochs": len(model.history_),
         "best_epoch": model.best_epoch_,
-        "validation_precision": model.precision_,
-        "skipped_steps": model.skipped_,
-        "plain_autocovariance": model.fallback_,
+        "validation_precision": getattr(model, "precision_", None),
+        "skipped_steps": getattr(model, "skipped_", 0),
+        **model.facts(),
         "seconds": sum(epoch.seconds for epoch in model.history_),
     }
     if as_json:
-        print(json.dumps(told))
+        print(json.dumps(outcome))
     else:
         from gelato.tables import fit_table
 
-        show(fit_table(told))
+        show(fit_table(outcome, model.sentences()))
 
 
 @click.command(epilog="Example: gelato tune cora --option epochs=30 --out runs/cora-tuned")
-@options(READING, TRAINING)
+@options(READING)
+@method_option("The method to tune  [default: that of --config, or gelato]", several=False)
+@options(TRAINING)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the trainings  [default: 0, or --config's]")
-@click.option("--out", required=True, metavar="DIR", help="Folder for trials and best.toml; the same command goes on.")
+@click.option(
+    "--out", required=True, metavar="DIR", help="Folder for trials and best.toml; resume by running the same command."
+)
 @options(RUNNING)
 @with_split
 def tune(
     name: str,
     split: "Split",
     options: dict[str, Any],
+    method: str | None,
     config: str | None,
     device: str | None,
     seed: int | None,
@@ -100,83 +104,68 @@ def tune(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Search eta, alpha, beta, the length of the walk and the self-loops for GRAPH, one after the other.
+    """Search the settings of a method for GRAPH, one after the other, over the grid that the method has.
 
-    Every trial is a training, judged on validation links only; test links are not looked at. The best settings, which
-    are never worse there than plain autocovariance, go to DIR/best.toml for 'gelato fit --config'.
+    Every trial is fitted anew and judged on validation links only; test links are not looked at. The best settings go
+    to DIR/best.toml for 'gelato fit --config'. Those of Gelato are never worse on validation links than plain
+    autocovariance.
     """
     from gelato.evaluation.tune import tune as search
     from gelato.tables import trial_table
 
-    base = new_model(config, options, random_state=seed, device=device, threads=threads)
+    base = predictor_with(method, config, options, random_state=seed, device=device, threads=threads)
     say = None if quiet else lambda text: print(text, file=sys.stderr)
     try:
         trials, best = search(split, base, Path(out), report=say)
     except KeyboardInterrupt:
         if not quiet:
-            print(f"trials that are done are kept in {out}; the same command goes on from there", file=sys.stderr)
+            print(f"trials that are done are kept in {out}; resume by running the same command again", file=sys.stderr)
         raise
     if as_json:
-        print(json.dumps({"dataset": name, "best": best.as_json(), "trials": [trial.as_json() for trial in trials]}))
+        outcome = {"dataset": name, "method": base.method, "best": best.as_json()}
+        print(json.dumps(outcome | {"trials": [trial.as_json() for trial in trials]}))
     else:
         show(trial_table(name, trials, best))
 
 
-def new_model(
-    config: str | None, options: dict[str, Any], *, defaults: dict[str, Any] | None = None, **named: Any
-) -> "Gelato":
-    """A model with the settings of a file and, before those, the options and the named ones that are not ``None``.
+def predictor_with(
+    method: str | None, config: str | None, options: Mapping[str, Any], *, quick: bool = False, **named: Any
+) -> "StoredPredictor":
+    """A predictor with the settings of a file and, before those, the options and the named ones that are not ``None``.
 
-    ``defaults`` hold where no file is given.
+    ``quick`` takes the method's settings for a training on the spot, where no file is given. Of the named ones a
+    method takes those that it has.
     """
-    from gelato.methods.gelato.settings import Settings, read_settings
+    from gelato.evaluation.naming import options_of
+    from gelato.methods import DEFAULT, METHODS, new_predictor
+    from gelato.methods.configuration import read_configuration
 
-    known = Settings().as_dict()
-    for key in options:
-        if key not in known:
-            raise click.UsageError(f"unknown setting {key!r}; known: {', '.join(known)}")
-    given = {name: value for name, value in named.items() if value is not None}
-    settings = {**(read_settings(config) if config else defaults or {}), **options, **given}
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        raise MissingDependency("training", "torch", "train") from None
-    from gelato.methods.gelato.model import Gelato
-
-    model = Gelato(**settings)
-    model.check()
-    return model
+    read = read_configuration(config) if config else None
+    if read is not None and method not in (None, read.method):
+        raise click.UsageError(f"--config {config} holds settings of {read.method}, not of {method}; give one of them")
+    chosen = method or (DEFAULT if read is None else read.method)
+    entry = METHODS[chosen]
+    settings = dict(entry.quick if quick else {}) if read is None else dict(read.settings)
+    given = {key: value for key, value in named.items() if value is not None and key in entry.settings.names()}
+    return new_predictor(chosen, **{**settings, **options_of(chosen, options), **given})
 
 
-def ready_model(
-    name: str,
-    split: "Split",
-    given: dict[str, Any],
-    *,
-    model: str | None,
-    config: str | None,
-    device: str | None,
-    threads: int | None,
-    quiet: bool,
-) -> tuple["Scores", dict[str, Any]]:
-    """Scores of a saved model, or of one trained on the spot, and what tells it apart."""
-    from gelato.methods.gelato.model import Gelato
+def check_fit(method: str, graph: Any) -> None:
+    """Refuse a method that does not fit a graph, before anything is built."""
+    from gelato.errors import InputError
+    from gelato.methods import METHODS
 
-    if model is not None:
-        if given or config or device:
-            raise click.UsageError("a model is what it is: --option, --config and --device do not go with --model")
-        found = Gelato.load(model, split.train)
-        found.check_split(split)
-    else:
-        found = new_model(config, given, device=device, threads=threads)
-        with epoch_progress(f"gelato on {name}", found.epochs, quiet) as report:
-            found.fit(split, report=report)
-    return found.scores(), {"weights": found.digest()}
+    problem = METHODS[method].unfit(graph)
+    if problem is not None:
+        raise InputError(problem)
 
 
 @contextmanager
 def logging(names: tuple[str, ...], folder: Path, settings: dict[str, Any]) -> Iterator[list[Callable[..., None]]]:
     """Callbacks by name, closed in the end."""
+    if not names:
+        yield []
+        return
     from gelato.training.callbacks import CALLBACKS
 
     callbacks = [CALLBACKS[name](folder / name, settings) for name in names]

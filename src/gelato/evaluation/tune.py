@@ -1,4 +1,4 @@
-"""The line search of the paper: one setting after the other, every trial a training judged on validation links."""
+"""The line search of the paper: one setting after the other, every trial fitted and judged on validation links."""
 
 import json
 import time
@@ -9,29 +9,18 @@ from typing import Any
 
 from gelato.errors import InputError
 from gelato.io.files import written_aside
-from gelato.methods.gelato.build import device_of
-from gelato.methods.gelato.choice import PLAIN, choose
-from gelato.methods.gelato.model import Gelato
-from gelato.methods.heuristics import autocovariance
+from gelato.methods import METHODS, new_predictor
+from gelato.methods.configuration import written
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
-from gelato.scores import Scores
+from gelato.runs.predictor import StoredPredictor
 from gelato.splits import Split
-
-GRID: dict[str, tuple[Any, ...]] = {
-    "eta": (0.0, 0.25, 0.5, 0.75, 1.0),
-    "alpha": (0.0, 0.25, 0.5, 0.75),
-    "beta": (0.25, 0.5, 0.75, 1.0),
-    "steps": (2, 3, 4, 5),
-    "self_loops": ("isolated", "all"),
-}
-"""What is searched, in this order; the first three are the paper's."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One training of the search.
+    """One trial of the search.
 
     Attributes:
         values: the settings that are searched, as tried.
@@ -51,65 +40,71 @@ class Trial:
 
 
 def tune(
-    split: Split, base: Gelato, folder: Path, *, report: Callable[[str], None] | None = None
+    split: Split, base: StoredPredictor, folder: Path, *, report: Callable[[str], None] | None = None
 ) -> tuple[list[Trial], Trial]:
     """All trials and the best one.
 
-    ``folder`` gets ``trials.jsonl``, from which a stopped search goes on, and ``best.toml``. The search begins with
-    plain autocovariance and with the automatic choice, and takes the best value of each setting in turn. As plain
-    autocovariance is a trial too, the best is never worse on validation.
+    The grid is that of the method in ``METHODS``. ``folder`` gets ``trials.jsonl``, from which a stopped search
+    resumes, and ``best.toml``. The search takes the best value of each setting in turn. What the method names as a
+    reference, such as plain autocovariance, is a trial too, so the best is never worse on validation links.
     """
-    base.check()
-    if split.train.f == 0:
-        raise InputError("tuning needs node attributes; give an attribute table (--attributes FILE)")
-    done = _Notes(folder, base.config(split.train) | {"valid": split.valid.tolist()})
+    grid = METHODS[base.method].grid
+    if not grid:
+        raise InputError(f"{base.method} has no setting to tune; take one of {', '.join(tunable())}")
+    if len(split.valid) == 0:
+        raise InputError("the split hides no validation links; trials are judged by them: hide a share")
+    problem = METHODS[base.method].unfit(split.train)
+    if problem is not None:
+        raise InputError(problem)
+    notes = _Notes(folder, base.config(split.train) | {"valid": split.valid.tolist()})
 
     def tried(values: dict[str, Any]) -> Trial:
-        trial = done.find(values) or done.add(_trial(split, base, values))
+        trial = notes.find(values) or notes.add(_trial(split, base, values))
         if report is not None:
             words = ", ".join(f"{name} {value}" for name, value in values.items())
             report(f"{words}: precision {trial.precision:.2%}, AP {trial.ap:.2%}, {trial.seconds:.1f} s")
         return trial
 
-    trials = [tried({**PLAIN, "steps": base.steps})]
-    start = choose(split, base.settings(), device_of(base.device))
-    trials.append(tried({**start, "steps": base.steps}))
-    best = trials[-1]
-    for name, grid in GRID.items():
-        for value in grid:
+    references, start = base.starts(split)
+    compared = [tried(values) for values in references]
+    given = {name: getattr(base.settings, name) for name in grid}
+    first = {name: options[0] if given[name] is None else given[name] for name, options in grid.items()}
+    trials = [tried({**first, **start})]
+    best = trials[0]
+    for name, options in grid.items():
+        for value in options:
             if value != best.values[name]:
                 trials.append(tried({**best.values, name: value}))
-        best = max(trials[1:], key=_quality)
-    best = max(trials, key=_quality)
-    settings = {**base.as_dict(), **best.values}
-    if best.values["alpha"] == 1:  # plain autocovariance has nothing to learn
-        settings |= {"learn_mixing": False, "heuristic": "autocovariance"}
+        best = max(trials, key=_quality)
+    best = max([*compared, *trials], key=_quality)
     with written_aside(folder / "best.toml") as part:
-        part.write_text(_toml(settings), encoding="utf-8")
-    return trials, best
+        part.write_text(written(base.method, base.tuned(best.values)), encoding="utf-8")
+    return [*compared, *trials], best
+
+
+def tunable() -> list[str]:
+    """The methods that have a grid."""
+    return [name for name, method in METHODS.items() if method.grid]
 
 
 def _quality(trial: Trial) -> tuple[float, float]:
     return trial.precision, trial.ap
 
 
-def _trial(split: Split, base: Gelato, values: dict[str, Any]) -> Trial:
+def _trial(split: Split, base: StoredPredictor, values: dict[str, Any]) -> Trial:
     begin = time.perf_counter()
-    if values["alpha"] == 1 and values["eta"] == 0:
-        scores: Scores = autocovariance(split.train, steps=values["steps"], self_loops=values["self_loops"])
-    else:
-        scores = Gelato(**{**base.as_dict(), **values}).fit(split).scores()
-    ranks = rank(scores, unbiased(split, "valid"))
+    scores = new_predictor(base.method, **base.tuned(values)).fit(split).scores()
+    ranks = rank(scores, unbiased(split, "valid"), threads=base.threads)
     return Trial(values, metric("precision@100%", ranks), metric("ap", ranks), time.perf_counter() - begin)
 
 
 class _Notes:
-    """The trials that are done, one a line."""
+    """The trials that are done, one per line."""
 
     def __init__(self, folder: Path, key: dict[str, Any]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / "trials.jsonl"
-        first = json.dumps({"format": "gelato trials 1", **key})
+        first = json.dumps({"format": "gelato trials 2", **key})
         lines = self._path.read_text(encoding="utf-8").splitlines() if self._path.exists() else []
         if lines and lines[0] != first:
             raise InputError(f"{folder} holds the trials of another search; give a new folder")
@@ -131,9 +126,3 @@ class _Notes:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(trial.as_json()) + "\n")
         return trial
-
-
-def _toml(settings: dict[str, Any]) -> str:
-    """A TOML file with a [model] table; settings that are ``None`` are left out."""
-    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items() if value is not None]
-    return "\n".join(["[model]", *lines]) + "\n"

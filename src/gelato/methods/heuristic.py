@@ -1,26 +1,25 @@
 """Heuristics as estimators."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar, Self
 
 from gelato.errors import InputError
-from gelato.evaluation.evaluate import scores_of
 from gelato.graph import Graph
-from gelato.prediction.predictor import LinkPredictor
+from gelato.methods.table import METHODS
+from gelato.prediction.settings import check_names
+from gelato.ranking.rank import Progress
+from gelato.runs.folder import RunFolder
+from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
 from gelato.splits import Split
 
 
-@dataclass(eq=False)
-class Heuristic(LinkPredictor):
-    """A method of ``HEURISTICS`` with the habits of an estimator; there is nothing to train.
+class Heuristic(StoredPredictor):
+    """A function from a graph to scores with the habits of an estimator; there is nothing to train.
 
-    Attributes:
-        method: its name, such as ``ac``.
+    Args:
+        method: its name in ``METHODS``, such as ``ac``.
         options: its options by name, such as ``{"steps": 2}``.
         threads: all cores by default.
 
@@ -30,36 +29,46 @@ class Heuristic(LinkPredictor):
         10
     """
 
-    method: str = "ac"
-    options: dict[str, Any] | None = None
-    threads: int | None = None
+    selects: ClassVar[bool] = False
 
-    def fit(self, data: Graph | Split) -> Self:
-        """Take a graph, or the training links of a split."""
-        if not isinstance(data, Graph | Split):
-            raise InputError(f"fit takes a Graph or a Split, got {type(data).__name__}")
-        graph = data if isinstance(data, Graph) else data.train
-        self._made = graph, scores_of(self.method, graph, self.options or {})
+    def __init__(self, method: str = "ac", options: dict[str, Any] | None = None, threads: int | None = None) -> None:
+        entry = METHODS[method]
+        if entry.score is None:
+            raise InputError(f"{method} is trained, not a heuristic; gelato.new_predictor makes any method")
+        self.method, self.options = method, options
+        self.settings = entry.check(method, {**(options or {}), "threads": threads})
+        self._score = entry.score
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+        return {"method": self.method, "options": self.options, "threads": self.settings.threads}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some parameters; call ``fit`` again where they shape the scores."""
+        check_names(params, list(self.get_params()), "parameter of Heuristic")
+        self.__init__(**{**self.get_params(), **params})  # type: ignore[misc]
         return self
 
-    def _fitted(self) -> tuple[Graph, Scores]:
-        if not hasattr(self, "_made"):
-            raise InputError("nothing is fitted; call fit first")
-        return self._made
+    def learn(self, split: Split, folder: RunFolder | None, report: Callable[[Any], None], progress: Progress) -> None:
+        """There is nothing to learn."""
+        self.adapt(split.train)
 
-    @property
-    def graph_(self) -> Graph:
-        """The graph whose pairs are scored."""
-        return self._fitted()[0]
+    def adapt(self, graph: Graph) -> None:
+        """Score the pairs of ``graph``."""
+        options = {name: getattr(self.settings, name) for name in METHODS[self.method].options()}
+        self._scores = self._score(graph, **options)
+        self._graph = graph
 
     def scores(self) -> Scores:
         """Scores of all pairs."""
-        return self._fitted()[1]
+        self._check_fitted()
+        return self._scores
 
-    def rehearse(self, parts: Split, run: Path | None = None) -> Scores:
-        """Scores of ``parts.graph`` without its test links."""
-        return scores_of(self.method, parts.graph.without(parts.test), self.options or {})
+    def _check_fitted(self) -> None:
+        if not self.fitted:
+            raise InputError("nothing is fitted; call fit first")
 
-    def unseen(self, graph: Graph) -> NDArray[np.bool_]:
-        """``(m,)`` every link: nothing was learned."""
-        return np.ones(graph.m, dtype=bool)
+    @classmethod
+    def _of(cls, method: str, settings: dict[str, Any], folder: Path) -> Self:
+        threads = settings.pop("threads", None)
+        return cls(method, settings, threads)

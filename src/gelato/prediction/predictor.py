@@ -1,22 +1,26 @@
 """What every estimator of this package can do once it is fitted: predict, suggest, explain, be tested."""
 
 import inspect
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
-from gelato.evaluation.evaluate import evaluate
+from gelato.explain.evidence import LinkEvidence
 from gelato.explain.explanation import Explanation, explain
 from gelato.graph import Graph, Pairs, check_nodes
-from gelato.methods.gelato.enhance.evidence import Evidence
+from gelato.prediction.settings import Settings, check_names
 from gelato.prediction.suggestions import Suggestions
-from gelato.ranking.rank import Progress
+from gelato.ranking.metrics import metric
+from gelato.ranking.rank import Progress, rank
 from gelato.ranking.top import top
+from gelato.regimes import unbiased
 from gelato.scores import Scores
 from gelato.splits import Split
 
@@ -28,9 +32,35 @@ class LinkPredictor(ABC):
     are integers themselves.
     """
 
-    threads: int | None
+    Settings: ClassVar[type[Settings]] = Settings
+    method: str  # its name in METHODS, by which its runs are known
     valid_: Pairs = np.empty((0, 2), np.int64)  # links that selected the predictor
     remarks_: Sequence[str] = ()  # worth knowing of the graph it is fitted on
+    chosen_: Mapping[str, Any] = MappingProxyType({})  # settings that were chosen on validation links
+
+    def __init__(self, **settings: Any) -> None:
+        check_names(settings, self.Settings.names(), f"parameter of {type(self).__name__}")
+        self.settings = self.Settings(**settings)
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        """Show the settings as the parameters of the class."""
+        super().__init_subclass__(**rest)
+        shown = inspect.signature(cls.Settings)
+        if "__init__" in vars(cls):
+            own = inspect.signature(cls.__init__)
+            shown = own.replace(parameters=list(own.parameters.values())[1:])
+        cls.__signature__ = shown  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        given = self.get_params()
+        plain = inspect.signature(type(self)).parameters
+        changed = [f"{name}={value!r}" for name, value in given.items() if value != plain[name].default]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    @property
+    def threads(self) -> int | None:
+        """How many threads to use; ``None``: all cores."""
+        return self.settings.threads
 
     @property
     @abstractmethod
@@ -38,20 +68,45 @@ class LinkPredictor(ABC):
         """The graph whose pairs are scored."""
 
     @abstractmethod
+    def fit(self, data: Graph | Split) -> Self:
+        """Learn from a graph, or from the training links of a split, selected on its validation links."""
+
+    @abstractmethod
     def scores(self) -> Scores:
         """Scores of all pairs."""
 
     @abstractmethod
-    def rehearse(self, parts: Split, run: Path | None = None) -> Scores:
-        """Scores of ``parts.graph`` without its test links, by a predictor that has not seen these."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the predictor and its graph to a folder."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Self:
+        """Read a predictor that ``save`` or a finished run wrote; ``graph``, if given, must be the one it is for."""
+
+    @abstractmethod
+    def applied(self, graph: Graph) -> Self:
+        """The same predictor for another graph, without training."""
+
+    @abstractmethod
+    def rehearse(self, split: Split, run: Path | None = None) -> Scores:
+        """Scores of ``split.graph`` without its test links, by a predictor that has not seen these."""
 
     @abstractmethod
     def unseen(self, graph: Graph) -> NDArray[np.bool_]:
         """``(m,)`` which links of ``graph`` had no part in making this predictor."""
 
-    def evidence(self) -> Evidence | None:
+    def evidence(self) -> LinkEvidence | None:
         """What the links that walks use are made of, where that is more than the graph."""
         return None
+
+    def facts(self) -> dict[str, Any]:
+        """What is worth knowing of this predictor besides its settings, ready for ``json.dumps``."""
+        return {}
+
+    def sentences(self) -> list[str]:
+        """The same in words."""
+        return []
 
     def predict(self, pairs: Any) -> NDArray[np.float64]:
         """``(p,)`` scores of some pairs of nodes."""
@@ -114,19 +169,16 @@ class LinkPredictor(ABC):
         """Average precision of the test links of a split against all non-links; fit on the split first."""
         if self.graph_.fingerprint != split.train.fingerprint:
             raise InputError("the model was not fitted on this split's training links; call fit(split) first")
-        return evaluate(split, type(self).__name__, scores=self.scores(), threads=self.threads).metric("ap")
+        return metric("ap", rank(self.scores(), unbiased(split), threads=self.threads))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {name: getattr(self.settings, name) for name in self.settings.names()}
 
     def set_params(self, **params: Any) -> Self:
         """Change some parameters."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise InputError(f"unknown parameter {name!r} of {type(self).__name__}; known: {', '.join(known)}")
-            setattr(self, name, value)
+        check_names(params, list(self.get_params()), f"parameter of {type(self).__name__}")
+        self.settings = self.settings.replaced(**params)
         return self
 
     def nodes_of(self, nodes: Any) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ CHUNK = 64
 """Explained together, between two reports of progress."""
 
 
-def explainable(scores: Scores) -> bool:
+def has_reasons(scores: Scores) -> bool:
     """Whether scores are sums over walks on a graph."""
     return isinstance(scores, WalkScores) and scores.kind == LINEAR and scores.first is scores.inner
 
@@ -46,7 +46,7 @@ def with_reasons(
     predictor: LinkPredictor, suggestions: Suggestions, *, progress: Progress | None = None
 ) -> Suggestions:
     """Suggestions with the strongest reason of each; as they are, where scores are no sums over walks."""
-    if not explainable(predictor.scores()):
+    if not has_reasons(predictor.scores()):
         return suggestions
     told = explanations(predictor, suggestions, limit=1, progress=progress)
     return suggestions.told(reasons=[each.reason() for each in told])

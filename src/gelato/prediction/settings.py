@@ -4,7 +4,7 @@ Fields are keywords in Python, ``--option NAME=VALUE`` on the command line and k
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -61,6 +61,14 @@ class Settings:
         return [each.name for each in fields(cls)]
 
 
+def check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
+    """Refuse a name that is not known."""
+    for name in given:
+        if name not in known:
+            takes = f"known: {', '.join(known)}" if known else "there are none"
+            raise InputError(f"unknown {kind} {name!r}; {takes}")
+
+
 def checked(default: Any, holds: Callable[[Any], bool], rule: str) -> Any:
     """A field with a rule; an error reads ``NAME must RULE, got VALUE``."""
     return field(default=default, metadata={"holds": holds, "rule": rule})
@@ -81,8 +89,11 @@ def number(default: float | None, *, least: float = 0.0, above: float | None = N
     return _or_none(default, lambda value: _is_number(value) and value >= least, f"be a number of at least {least:g}")
 
 
-def share(default: float | None, *, most: float = 1.0) -> Any:
-    """A number between 0 and ``most``."""
+def share(default: float | None, *, most: float = 1.0, below: float | None = None) -> Any:
+    """A number between 0 and ``most``, or from 0 to less than ``below``."""
+    if below is not None:
+        rule = f"be at least 0 and less than {below:g}"
+        return _or_none(default, lambda value: _is_number(value) and 0 <= value < below, rule)
     return _or_none(default, lambda value: _is_number(value) and 0 <= value <= most, f"lie between 0 and {most:g}")
 
 

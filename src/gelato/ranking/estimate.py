@@ -1,25 +1,22 @@
 """Time and memory of an exact evaluation, predicted from a sample of rows before it runs."""
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gelato.evaluation.evaluate import candidates_of, peak_memory, scores_of
 from gelato.kernels.background import background_counts
 from gelato.kernels.bins import Bins, bins_of, levels
 from gelato.kernels.threads import default_threads
 from gelato.kernels.walk import space_of
-from gelato.ranking.compilation import compile_for
+from gelato.memory import peak_memory
 from gelato.ranking.layout import Layout, layout_of
 from gelato.ranking.tally import Tally, background_of
 from gelato.regimes import Candidates
 from gelato.scores import DenseScores, Scores, WalkScores
-from gelato.splits import Split
 
 STRATA = 8
 ROWS = 48
@@ -92,28 +89,6 @@ def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = No
     memory = threads * space + (2 + threads) * counts + lists
     pairs = layout.pairs_of(np.arange(scores.n))
     return Estimate(setup + seconds / threads, memory, pairs, round(entries), threads, base + memory)
-
-
-def estimate_method(
-    split: Split,
-    method: str,
-    *,
-    options: Mapping[str, Any] | None = None,
-    regime: str = "unbiased",
-    parts: int = 10,
-    ratio: int = 1,
-    seed: int = 0,
-    threads: int | None = None,
-) -> Estimate:
-    """Predict what ``evaluate`` with the same arguments will take."""
-    chosen = dict(options or {})
-    candidates, _ = candidates_of(split, regime, "test", parts=parts, ratio=ratio, seed=seed)
-    begin = time.perf_counter()
-    scores = scores_of(method, split.train, chosen)
-    building = time.perf_counter() - begin
-    compile_for(scores)
-    found = estimate(scores, candidates, threads=threads)
-    return replace(found, seconds=found.seconds + building)
 
 
 def _predicted_work(scores: WalkScores, layout: Layout) -> NDArray[np.float64]:

@@ -6,5 +6,4 @@ from gelato.report.contents import Suggestion as Suggestion
 from gelato.report.facts import facts_of as facts_of
 from gelato.report.measure import Measured as Measured
 from gelato.report.measure import measure as measure
-from gelato.report.methods import fitting_methods as fitting_methods
 from gelato.report.page import write_report as write_report

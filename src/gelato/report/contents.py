@@ -70,7 +70,8 @@ class Report:
         facts: the graph at a glance.
         measured: what ``measure`` found.
         history: one mapping an epoch with ``epoch``, ``loss``, ``precision`` and ``seconds``.
-        best_epoch, fallback: the epoch that was kept; whether plain autocovariance was better and is the model.
+        best_epoch: the epoch that was kept.
+        remarks: what else is worth knowing of the model, in sentences.
         suggestions: best first.
         precision_words: what precision to expect, in sentences for everyone.
         precision_curve: ``(k, expected, low, high)`` of the first ``k`` suggestions.
@@ -85,7 +86,7 @@ class Report:
     measured: Measured | None = None
     history: Sequence[Mapping[str, Any]] = ()
     best_epoch: int | None = None
-    fallback: bool = False
+    remarks: Sequence[str] = ()
     suggestions: Sequence[Suggestion] = ()
     precision_words: Sequence[str] = ()
     precision_curve: Sequence[tuple[int, float, float, float]] | None = None

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from gelato import __version__
-from gelato.evaluation.evaluate import peak_memory
+from gelato import PROGRAM, __version__
+from gelato.memory import peak_memory
+from gelato.methods.making import OpenedRun
 from gelato.prediction.precision import REPEATS, SHARE, hidings, rehearsal_folder
-from gelato.prediction.reasons import explainable, explanations
+from gelato.prediction.reasons import explanations, has_reasons
 from gelato.prediction.suggest import Stage, silent, suggest
 from gelato.prediction.suggestions import Suggestions
 from gelato.report.contents import Report, Suggestion
 from gelato.report.facts import facts_of
 from gelato.report.measure import measure
-from gelato.runs import OpenedRun
+from gelato.runs.files import read_json
+from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
 from gelato.splits import Split
-from gelato.training.run import read_json
 
 POINTS = 60
 """Points of the curve of expected precision."""
@@ -42,14 +43,15 @@ def report_of(
     A model that was trained on a split is tested on its test links. One that was trained on a whole graph is tested by
     its first rehearsal: a twin of it, trained without a share of the links.
     """
-    model = run.model.set_params(threads=threads)
-    whole = run.whole().set_params(threads=threads)
+    model, whole = (each.set_params(threads=threads) for each in (run.model, run.whole()))
     tested, scores = _test_of(run, share, repeats, seed)
     with stage("testing methods", "tests") as progress:
-        measured = measure(tested, scores, dataset=title, parts=parts, seed=seed, threads=threads, progress=progress)
+        measured = measure(
+            tested, scores, name=model.method, dataset=title, parts=parts, seed=seed, threads=threads, progress=progress
+        )
     found = suggest(whole, top, share=share, repeats=repeats, seed=seed, run=run.folder, reasons=False, stage=stage)
     with stage("explaining", "links") as progress:
-        told = explanations(whole, found, with_rank=True, progress=progress) if explainable(whole.scores()) else []
+        told = explanations(whole, found, with_rank=True, progress=progress) if has_reasons(whole.scores()) else []
     shown = [
         Suggestion(
             rank=row["rank"],
@@ -68,16 +70,16 @@ def report_of(
     environment, timings = (read_json(run.folder / f"{name}.json") for name in ("environment", "timings"))
     return Report(
         title=title,
-        facts=facts_of(run.graph, steps=model.steps, threads=threads),
+        facts=facts_of(run.graph, threads=threads),
         measured=measured,
         history=[asdict(epoch) for epoch in model.history_],
         best_epoch=model.best_epoch_,
-        fallback=model.fallback_,
+        remarks=model.sentences(),
         suggestions=shown,
         precision_words=found.words(),
         precision_curve=_curve(found),
-        settings=model.as_dict() | model.chosen_,
-        seeds={"training": model.random_state, "hidden links": seed, "split": tested.name},
+        settings={"method": model.method, **model.settings.as_dict(), **model.chosen_},
+        seeds={**_seed_of(model), "hidden links": seed, "split": tested.name},
         versions=_versions(environment),
         timings={f"training: {name}": seconds for name, seconds in timings.items()},
         memory_bytes=peak_memory(),
@@ -105,7 +107,13 @@ def _curve(found: Suggestions) -> list[tuple[int, float, float, float]] | None:
     return [(each.k, each.expected, each.low, each.high) for each in stated] or None
 
 
+def _seed_of(model: StoredPredictor) -> dict[str, Any]:
+    """The seed of the training, where there is one."""
+    seed = model.get_params().get("random_state")
+    return {} if seed is None else {"training": seed}
+
+
 def _versions(environment: Mapping[str, Any]) -> dict[str, Any]:
     """Versions and the machine, flat."""
     about = {name: value for name, value in environment.items() if name != "packages" and value is not None}
-    return {"gelato": __version__, **about, **{name: each for name, each in environment["packages"].items() if each}}
+    return {PROGRAM: __version__, **about, **{name: each for name, each in environment["packages"].items() if each}}

@@ -5,18 +5,22 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gelato.errors import GelatoError
-from gelato.evaluation.evaluate import Evaluation, candidates_of, evaluate, scores_of
+from gelato.evaluation.comparison import compared_methods
+from gelato.evaluation.evaluate import Evaluation, evaluate
+from gelato.methods import REFERENCE, new_predictor
 from gelato.ranking.metrics import random_metric
 from gelato.ranking.rank import Progress
-from gelato.regimes import unbiased
+from gelato.regimes import REGIMES, candidates_of, unbiased
 from gelato.report.curves import Curve, answered, curve_of, random_curve
 from gelato.report.densities import Density, density_of
-from gelato.report.methods import fitting_methods
 from gelato.scores import Scores
 from gelato.splits import Split
 
-METRICS = ("ap", "hits@1000", "precision@100%", "mrr", "auc")
-REGIMES = ("unbiased", "partitioned", "biased")
+MEASURED = ("ap", "hits@1000", "precision@100%", "mrr", "auc")
+"""Metrics of every method under every regime."""
+
+HONEST = next(iter(REGIMES))
+"""The regime with every non-link, which can always be tested."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Measured:
     """All that was measured on one split, as plain data.
 
     Attributes:
-        name: what the model is called; the other methods are heuristics.
+        name: the method of the model; the others are what it is compared with.
         dataset, split: what the graph and its split are called.
         hidden, negatives: number of test links, and of all pairs that are no links.
         drawn: the ``parts`` and the ``seed`` of the regimes.
@@ -46,7 +50,7 @@ class Measured:
         skipped: regimes that could not be tested, and why.
         curves: hits@k and precision@k over all pairs, by method.
         random: the same for random scores.
-        densities: of the model and of autocovariance.
+        densities: of the model and of the reference method.
     """
 
     name: str
@@ -80,7 +84,7 @@ def measure(
     split: Split,
     scores: Scores,
     *,
-    name: str = "gelato",
+    name: str,
     dataset: str = "graph",
     methods: Sequence[str] | None = None,
     parts: int = 10,
@@ -94,13 +98,13 @@ def measure(
         split: what is hidden.
         scores: those of the model, from the training graph of the split.
         name, dataset: what to call the model and the graph.
-        methods: names in ``HEURISTICS``; by default those that fit the graph and take seconds at most.
+        methods: names in ``METHODS``; by default those that fit the graph and take seconds at most.
         parts: number of METIS parts.
         seed: of the partition and of the balanced sample.
         threads: all cores by default.
         progress: called with the tests done and in all.
     """
-    chosen = [each for each in (fitting_methods(split.train) if methods is None else methods) if each != name]
+    chosen = [each for each in (compared_methods(split.train) if methods is None else methods) if each != name]
     regimes, skipped = _testable(split, parts, seed)
     total, done = (1 + len(chosen)) * len(regimes) + 2, 0
 
@@ -119,14 +123,14 @@ def measure(
                 split, method, dataset=dataset, regime=regime, scores=given, parts=parts, seed=seed, threads=threads
             )
             outcomes.append(_outcome(result))
-            if regime == "unbiased":
+            if regime == HONEST:
                 first = first or result
                 curves.append(curve_of(method, result.ranks))
             step()
     assert first is not None  # the unbiased regime is always there
     densities = []
-    for method in dict.fromkeys((name, "ac")):
-        given = scores if method == name else scores_of(method, split.train, {})
+    for method in dict.fromkeys((name, REFERENCE)):
+        given = scores if method == name else new_predictor(method).fit(split).scores()
         densities.append(density_of(method, given, unbiased(split), threads=threads))
         step()
     ranks, drawn = first.ranks, {"parts": parts, "seed": seed}
@@ -137,7 +141,9 @@ def measure(
 def _testable(split: Split, parts: int, seed: int) -> tuple[list[str], dict[str, str]]:
     """The regimes that this split can be tested under, and for the others why not."""
     skipped = {}
-    for regime in REGIMES[1:]:
+    for regime in REGIMES:
+        if regime == HONEST:
+            continue
         try:
             candidates_of(split, regime, "test", parts=parts, ratio=1, seed=seed)
         except GelatoError as error:
@@ -146,7 +152,7 @@ def _testable(split: Split, parts: int, seed: int) -> tuple[list[str], dict[str,
 
 
 def _outcome(result: Evaluation) -> Outcome:
-    values = {name: answered(result.metric(name)) for name in METRICS}
-    random = {name: answered(random_metric(name, result.ranks)) for name in METRICS}
+    values = {name: answered(result.metric(name)) for name in MEASURED}
+    random = {name: answered(random_metric(name, result.ranks)) for name in MEASURED}
     size = (result.ranks.positives, result.ranks.negatives)
     return Outcome(result.method, result.regime, *size, values, random, result.seconds, result.peak_memory_bytes)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from gelato.regimes import REGIMES
 from gelato.report.contents import GraphFacts, Report
-from gelato.report.measure import REGIMES, Measured, Outcome
+from gelato.report.measure import Measured, Outcome
 from gelato.report.words import large, percent, plain, seconds, share
 
 SHOWN = {
@@ -106,6 +107,4 @@ def run_words(report: Report) -> list[str]:
         if kept:
             precision = plain(100 * (kept[0].get("precision") or 0.0))
             said.append(f"Epoch {report.best_epoch} was kept: validation precision {precision}%.")
-    if report.fallback:
-        said.append("Plain autocovariance was better on the validation links, so that is what this model is.")
-    return said
+    return [*said, *report.remarks]

@@ -8,38 +8,21 @@ from gelato.methods.gelato.enhance.enhancer import Enhancer
 from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
 from gelato.methods.gelato.pair_scorer import PairScorer
 from gelato.methods.gelato.scorer import Scorer, WalkScorer
-from gelato.methods.gelato.settings import Settings
+from gelato.methods.gelato.settings import GelatoSettings
 from gelato.splits import Split
 
 
-def device_of(name: str) -> torch.device:
-    """A device by name; ``auto`` is a GPU if there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        if device.type not in ("cpu", "cuda"):
-            raise InputError(f"device {name!r} is not supported; give cpu, cuda or auto")
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"device {name!r} is not there ({reason}); give cpu, cuda or auto") from None
-    return device
-
-
-def enhancer_of(
-    graph: Graph, settings: Settings, device: torch.device, newcomers: int = 0
-) -> tuple[Enhancer, EnhancedLinks]:
-    """The enhanced links of ``graph``, and what gives them weights, initialised by ``settings.random_state``.
+def enhancer_of(graph: Graph, settings: GelatoSettings, device: torch.device, newcomers: int = 0) -> Enhancer:
+    """What gives weights to the enhanced links of ``graph``, initialised by ``settings.random_state``.
 
     ``newcomers`` is how many similar nodes a node without links is joined to.
     """
     assert settings.eta is not None
     links = enhanced_links(graph, settings.eta, settings.similarity, newcomers)
-    return enhancer_for(graph, links, settings, device), links
+    return enhancer_for(graph, links, settings, device)
 
 
-def enhancer_for(graph: Graph, links: EnhancedLinks, settings: Settings, device: torch.device) -> Enhancer:
+def enhancer_for(graph: Graph, links: EnhancedLinks, settings: GelatoSettings, device: torch.device) -> Enhancer:
     """What gives weights to enhanced links that are known."""
     alpha, beta = settings.alpha, settings.beta
     assert alpha is not None and beta is not None
@@ -63,10 +46,11 @@ def enhancer_for(graph: Graph, links: EnhancedLinks, settings: Settings, device:
         )
 
 
-def scorer_of(parts: Split, links: EnhancedLinks, enhancer: Enhancer, settings: Settings) -> Scorer:
+def scorer_of(split: Split, enhancer: Enhancer, settings: GelatoSettings) -> Scorer:
     """What is trained: the walk, or with heuristic ``none`` the pair MLP alone."""
+    links = enhancer.links
     if enhancer.net is not None and len(links.pairs) < 2:
         raise InputError(f"training needs at least two links, the training graph has {len(links.pairs)}; hide fewer")
     if settings.heuristic == "none":
-        return PairScorer(parts, enhancer, settings)
-    return WalkScorer(parts, links, enhancer, settings)
+        return PairScorer(split, enhancer, settings)
+    return WalkScorer(split, links, enhancer, settings)

@@ -6,7 +6,6 @@ graphs (all weight learned, nothing added), are trained for a few epochs each. A
 decides: precision at a few hundred links is too coarse to compare settings by.
 """
 
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -16,25 +15,22 @@ import torch
 from gelato.graph import Graph
 from gelato.methods.gelato.build import enhancer_of, scorer_of
 from gelato.methods.gelato.enhance.augmentation import most_similar_by_share
-from gelato.methods.gelato.enhance.links import links_with
-from gelato.methods.gelato.scorer import enhanced_graph
-from gelato.methods.gelato.settings import Settings
+from gelato.methods.gelato.enhance.links import enhanced_graph, links_with
+from gelato.methods.gelato.settings import GRID, GelatoSettings
+from gelato.methods.gelato.task import GelatoTask
 from gelato.methods.heuristics import autocovariance
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks
 from gelato.regimes import unbiased
 from gelato.splits import Split
-from gelato.training.trainer import Trainer
+from gelato.training.loop import Loop, torch_threads
 
 PLAIN: dict[str, Any] = {"eta": 0.0, "alpha": 1.0, "beta": 0.0, "self_loops": "isolated"}
 """Autocovariance of the graph as it is."""
 
 ALL_LEARNED: dict[str, Any] = {"eta": 0.0, "alpha": 0.0, "beta": 1.0, "self_loops": "isolated"}
 """All weight learned, nothing added: the paper's choice for PubMed, Photo and Computers."""
-
-ETAS, ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.25, 0.5, 0.75)
-"""The paper's grid, searched without training."""
 
 MIDDLE = 0.5
 """The ``alpha`` with which ``eta`` is searched."""
@@ -44,11 +40,14 @@ BETA = 0.25
 
 TRIAL_EPOCHS = 5
 
+RANKINGS = 2 * (len(GRID["eta"]) + len(GRID["alpha"]) - 1)
+"""Rankings of the search without training, with and without self-loops on all nodes."""
+
 MARGIN = 1.1
 """How much better all weight learned must be to be taken: it varies more from one training to the next."""
 
 
-def choose(parts: Split, settings: Settings, device: torch.device) -> dict[str, Any]:
+def choose(split: Split, settings: GelatoSettings, device: torch.device) -> dict[str, Any]:
     """Values for those of eta, alpha, beta and self_loops that are ``None``, with those given."""
     given = {name: getattr(settings, name) for name in PLAIN}
     free = [name for name, value in given.items() if value is None]
@@ -58,54 +57,55 @@ def choose(parts: Split, settings: Settings, device: torch.device) -> dict[str, 
     def fixed(values: dict[str, Any]) -> dict[str, Any]:
         return {name: values[name] if given[name] is None else given[name] for name in PLAIN}
 
-    if parts.train.f == 0:
+    if split.train.f == 0:
         return fixed(PLAIN)
-    trials = [fixed({**untrained_choice(parts, settings), "beta": BETA}), fixed(ALL_LEARNED)]
+    trials = [fixed({**untrained_choice(split, settings), "beta": BETA}), fixed(ALL_LEARNED)]
     if settings.epochs == 0 or trials[0] == trials[1]:
         return trials[0]
-    mixed, learned = (_trained(parts, replace(settings, **trial), device) for trial in trials)
+    mixed, learned = (_trained(split, settings.replaced(**trial), device) for trial in trials)
     return trials[1] if learned > MARGIN * mixed else trials[0]
 
 
-def untrained_choice(parts: Split, settings: Settings) -> dict[str, Any]:
+def untrained_choice(split: Split, settings: GelatoSettings) -> dict[str, Any]:
     """The eta, alpha and self_loops of the highest validation AP with nothing learned: eta first, then alpha."""
-    etas = ETAS if settings.eta is None else (settings.eta,)
-    alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
-    loops = ("isolated", "all") if settings.self_loops is None else (settings.self_loops,)
+    etas = GRID["eta"] if settings.eta is None else (settings.eta,)
+    alphas = GRID["alpha"] if settings.alpha is None else (settings.alpha,)
+    loops = GRID["self_loops"] if settings.self_loops is None else (settings.self_loops,)
     links = {
-        eta: links_with(parts.train, added, settings.similarity)
+        eta: links_with(split.train, added, settings.similarity)
         for eta, added in zip(
-            etas, most_similar_by_share(parts.train, etas, similarity=settings.similarity), strict=True
+            etas, most_similar_by_share(split.train, etas, similarity=settings.similarity), strict=True
         )
     }
 
     @cache
-    def found(eta: float, alpha: float, self_loops: str) -> float:
+    def quality(eta: float, alpha: float, self_loops: str) -> float:
         weights = alpha * links[eta].observed + (1 - alpha) * links[eta].similar
-        graph = enhanced_graph(parts.train, links[eta], weights)
-        return metric("ap", _ranks(graph, parts, settings.steps, self_loops))
+        graph = enhanced_graph(split.train, links[eta], weights)
+        return metric("ap", _ranks(graph, split, settings.steps, self_loops))
 
     middle = MIDDLE if settings.alpha is None else settings.alpha
-    eta, self_loops = max(product(etas, loops), key=lambda case: found(case[0], middle, case[1]))
-    alpha, self_loops = max(product(alphas, loops), key=lambda case: found(eta, *case))
+    eta, self_loops = max(product(etas, loops), key=lambda case: quality(case[0], middle, case[1]))
+    alpha, self_loops = max(product(alphas, loops), key=lambda case: quality(eta, *case))
     return {"eta": eta, "alpha": alpha, "self_loops": self_loops}
 
 
-def plain_ranks(parts: Split, steps: int) -> Ranks:
+def plain_ranks(split: Split, steps: int) -> Ranks:
     """Ranks of the validation links by plain autocovariance."""
-    return _ranks(parts.train, parts, steps, "isolated")
+    return _ranks(split.train, split, steps, "isolated")
 
 
-def _ranks(graph: Graph, parts: Split, steps: int, self_loops: str) -> Ranks:
+def _ranks(graph: Graph, split: Split, steps: int, self_loops: str) -> Ranks:
     loops: Any = self_loops
-    return rank(autocovariance(graph, steps=steps, self_loops=loops), unbiased(parts, "valid"))
+    return rank(autocovariance(graph, steps=steps, self_loops=loops), unbiased(split, "valid"))
 
 
-def _trained(parts: Split, settings: Settings, device: torch.device) -> float:
+def _trained(split: Split, settings: GelatoSettings, device: torch.device) -> float:
     """Validation AP of the best of a few epochs."""
-    short = replace(settings, epochs=min(settings.epochs, TRIAL_EPOCHS))
-    enhancer, links = enhancer_of(parts.train, short, device)
-    scorer = scorer_of(parts, links, enhancer, short)
+    short = settings.replaced(epochs=min(settings.epochs, TRIAL_EPOCHS))
+    enhancer = enhancer_of(split.train, short, device)
+    task = GelatoTask(enhancer, scorer_of(split, enhancer, short), short)
     if enhancer.net is not None:
-        enhancer.load_state_dict(Trainer(enhancer, scorer, short, device).run().best)
-    return metric("ap", scorer.ranks())
+        with torch_threads(1 if device.type == "cpu" else None):
+            enhancer.load_state_dict(Loop(task, short, device).run().best)
+    return metric("ap", task.ranks())

@@ -15,7 +15,7 @@ from gelato.methods.gelato.batches import Batch, drawn_pairs
 from gelato.methods.gelato.enhance.enhancer import Enhancer
 from gelato.methods.gelato.enhance.mlp import PairFeatures, PairMLP
 from gelato.methods.gelato.scorer import Scored
-from gelato.methods.gelato.settings import Settings
+from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.gelato.walks.listed import Listed
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
@@ -33,7 +33,7 @@ class PairScorer:
 
     replayable = False
 
-    def __init__(self, split: Split, enhancer: Enhancer, settings: Settings) -> None:
+    def __init__(self, split: Split, enhancer: Enhancer, settings: GelatoSettings) -> None:
         if settings.regime != "biased" or settings.encoder != "mlp":
             raise InputError("heuristic 'none' needs encoder 'mlp' and regime 'biased': listing all pairs costs n^2")
         if not isinstance(enhancer.net, PairMLP):

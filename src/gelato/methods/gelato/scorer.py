@@ -3,17 +3,14 @@
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.errors import InputError
-from gelato.graph import Graph
 from gelato.methods.gelato.batches import Batch, Batches
 from gelato.methods.gelato.enhance.enhancer import Enhancer
-from gelato.methods.gelato.enhance.links import EnhancedLinks
-from gelato.methods.gelato.settings import Settings
+from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_graph
+from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.gelato.walks.autocovariance import standardized
 from gelato.methods.gelato.walks.choice import walks_of
 from gelato.methods.gelato.walks.topology import Topology
@@ -66,7 +63,7 @@ class Scorer(Protocol):
 class WalkScorer:
     """Standardised autocovariance of the enhanced graph."""
 
-    def __init__(self, split: Split, links: EnhancedLinks, enhancer: Enhancer, settings: Settings) -> None:
+    def __init__(self, split: Split, links: EnhancedLinks, enhancer: Enhancer, settings: GelatoSettings) -> None:
         self.split, self.links, self.enhancer, self.settings = split, links, enhancer, settings
         device = enhancer.device
         dtype = precision_of(settings.precision, device)
@@ -148,13 +145,6 @@ class WalkScorer:
             rate = self.settings.learning_rate
             raise InputError(f"training diverged: learned weights are not finite; lower learning_rate, now {rate}")
         return weights
-
-
-def enhanced_graph(graph: Graph, links: EnhancedLinks, weights: NDArray[np.float64]) -> Graph:
-    """``graph`` with the enhanced links and their ``(M,)`` weights; a weight of 0 is no link."""
-    kept = weights > 0
-    fields = {name: getattr(graph, name) for name in ("attributes", "names", "attribute_names", "labels")}
-    return Graph.from_edges(links.pairs[kept], links.n, weights=weights[kept], directed=links.directed, **fields)
 
 
 def precision_of(name: str, device: torch.device) -> torch.dtype:

@@ -9,14 +9,21 @@ from gelato.graph import Graph
 from gelato.scores import DenseScores, Scores, WalkScores
 
 
+def needs_attributes(graph: Graph) -> str | None:
+    """Why the cosine does not fit a graph, if it does not."""
+    if graph.attributes is not None:
+        return None
+    return "cosine needs node attributes; give an attribute table (--attributes FILE)"
+
+
 def cosine(graph: Graph) -> Scores:
     """Cosine of the attribute rows ``x_u . x_v / (|x_u| |x_v|)``; 0 for a node without attributes.
 
     Sparse non-negative attributes make a walk of two steps, from nodes to attributes and back; others are multiplied
     in dense row blocks.
     """
-    if graph.attributes is None:
-        raise InputError("cosine needs node attributes; give an attribute table (--attributes FILE)")
+    if (problem := needs_attributes(graph)) is not None:
+        raise InputError(problem)
     if issparse(graph.attributes):
         X = csr_array(graph.attributes, dtype=np.float64, copy=True)
         X.eliminate_zeros()

@@ -18,6 +18,17 @@ STRIP = 128
 """Columns multiplied at a time, few enough to stay in the cache."""
 
 
+def needs_a_small_graph(graph: Graph) -> str | None:
+    """Why SimRank does not fit a graph, if it does not."""
+    size = 2 * 8 * graph.n**2
+    if size <= LIMIT:
+        return None
+    return (
+        f"simrank keeps two n x n matrices, {size / 2**30:.1f} GiB for {graph.n:,} nodes; "
+        f"use it on graphs of at most {int((LIMIT / 16) ** 0.5):,} nodes, or take ppr, which needs no such matrix"
+    )
+
+
 def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> DenseScores:
     """SimRank after some iterations of ``S <- C W^T S W`` with the diagonal reset to 1, from ``S = I``.
 
@@ -33,13 +44,8 @@ def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> DenseSc
         raise InputError(f"decay must lie between 0 and 1, got {decay}")
     if iterations < 1:
         raise InputError(f"iterations must be at least 1, got {iterations}")
-    size = 2 * 8 * graph.n**2
-    if size > LIMIT:
-        most = int((LIMIT / 16) ** 0.5)
-        raise InputError(
-            f"simrank keeps two n x n matrices, {size / 2**30:.1f} GiB for {graph.n:,} nodes; "
-            f"use it on graphs of at most {most:,} nodes, or take ppr, which needs no such matrix"
-        )
+    if (problem := needs_a_small_graph(graph)) is not None:
+        raise InputError(problem)
     d = graph.pattern.sum(axis=0)
     W_T = csr_array(diags_array(1 / np.where(d > 0, d, 1)) @ graph.pattern.T)
     strips = [slice(begin, begin + STRIP) for begin in range(0, graph.n, STRIP)]
@@ -69,5 +75,5 @@ def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> DenseSc
         block_rows=256,
         threads=1,
         preparation=preparation,
-        memory_bytes=size,
+        memory_bytes=2 * 8 * graph.n**2,
     )

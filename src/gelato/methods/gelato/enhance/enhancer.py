@@ -18,6 +18,7 @@ class Enhancer(nn.Module):
     A masked link loses its observed weight, and all of it unless the similarity rule had added the pair.
 
     Attributes:
+        links: the enhanced links.
         net: what learns ``w``, or ``None`` when ``beta`` is 0.
         mixing: ``(2,)`` log-odds of ``alpha`` and ``beta``, when they are learned.
     """
@@ -38,7 +39,7 @@ class Enhancer(nn.Module):
     ) -> None:
         super().__init__()
         self.device = device = torch.device(device)
-        self.alpha, self.beta = alpha, beta
+        self.links, self.alpha, self.beta = links, alpha, beta
         self.mixing = nn.Parameter(_odds(torch.tensor([alpha, beta]))) if learn_mixing else None
         self.net: Any = None
         self._features: PairFeatures | None = None

@@ -65,3 +65,10 @@ def links_with(graph: Graph, added: Pairs, similarity: str = "cosine") -> Enhanc
     if graph.f:
         similar = np.maximum(similarity_of(graph, pairs, similarity=similarity), 0.0)
     return EnhancedLinks(n, graph.directed, pairs, observed, similar, np.isin(keys, new))
+
+
+def enhanced_graph(graph: Graph, links: EnhancedLinks, weights: NDArray[np.float64]) -> Graph:
+    """``graph`` with the enhanced links and their ``(M,)`` weights; a weight of 0 is no link."""
+    kept = weights > 0
+    fields = {name: getattr(graph, name) for name in ("attributes", "names", "attribute_names", "labels")}
+    return Graph.from_edges(links.pairs[kept], links.n, weights=weights[kept], directed=links.directed, **fields)

@@ -17,19 +17,14 @@ LossOf = Callable[[Batch, torch.Generator], Tensor]
 class EagerStep:
     """Computes the loss of a batch and leaves its gradients in the parameters."""
 
-    def __init__(self, objective: LossOf, parameters: list[nn.Parameter], random: torch.Generator) -> None:
-        self.objective, self.parameters, self.random = objective, parameters, random
+    def __init__(self, objective: LossOf, parameters: list[nn.Parameter]) -> None:
+        self.objective, self.parameters = objective, parameters
 
-    def __call__(self, batch: Batch, seed: int) -> Tensor:
-        """The loss of ``batch``, with randomness by ``seed``."""
-        self.random.manual_seed(seed)
-        return self.run(batch)
-
-    def run(self, batch: Batch) -> Tensor:
-        """The loss of ``batch``, with randomness as it is."""
+    def __call__(self, batch: Batch, random: torch.Generator) -> Tensor:
+        """The loss of ``batch``, with randomness from ``random``."""
         for parameter in self.parameters:
             parameter.grad = None
-        loss = self.objective(batch, self.random)
+        loss = self.objective(batch, random)
         loss.backward()
         return loss.detach()
 
@@ -41,46 +36,41 @@ class ReplayedStep:
     background, and copies of the batch that are kept here.
     """
 
-    def __init__(
-        self,
-        objective: LossOf,
-        parameters: list[nn.Parameter],
-        random: torch.Generator,
-        buffers: list[Tensor],
-    ) -> None:
+    def __init__(self, objective: LossOf, parameters: list[nn.Parameter], buffers: list[Tensor]) -> None:
         """``buffers``: what a step changes besides gradients (running statistics)."""
-        self.eager = EagerStep(objective, parameters, random)
-        self.parameters, self.random, self.buffers = parameters, random, buffers
+        self.eager = EagerStep(objective, parameters)
+        self.parameters, self.buffers = parameters, buffers
         self._recorded: dict[tuple[int, int], tuple[Any, Batch, Tensor, list[Tensor | None]]] = {}
 
-    def __call__(self, batch: Batch, seed: int) -> Tensor:
-        """The loss of ``batch``, with randomness by ``seed``."""
+    def __call__(self, batch: Batch, random: torch.Generator) -> Tensor:
+        """The loss of ``batch``, with randomness from ``random``, the same generator every time."""
+        seed = random.initial_seed()
         shape = (batch.p, len(batch.listed.u))
         if shape not in self._recorded:
             with torch.cuda.device(batch.masked.device):
-                self._recorded[shape] = self._record(batch)
+                self._recorded[shape] = self._record(batch, random)
         graph, kept, loss, gradients = self._recorded[shape]
         for held, new in zip((kept.masked, *kept.listed), (batch.masked, *batch.listed), strict=True):
             held.copy_(new)
-        self.random.manual_seed(seed)
+        random.manual_seed(seed)  # recording has drawn from it
         graph.replay()
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
             parameter.grad = gradient
         return loss
 
-    def _record(self, batch: Batch) -> tuple[Any, Batch, Tensor, list[Tensor | None]]:
+    def _record(self, batch: Batch, random: torch.Generator) -> tuple[Any, Batch, Tensor, list[Tensor | None]]:
         kept = Batch(batch.masked.clone(), Listed(*(part.clone() for part in batch.listed)), batch.p)
         before = [buffer.clone() for buffer in self.buffers]
         stream = _side_stream(batch.masked.device)
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(2):  # kernels are compiled, libraries loaded
-                self.eager.run(kept)
+                self.eager(kept, random)
         torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
-        graph.register_generator_state(self.random)
+        graph.register_generator_state(random)
         with torch.cuda.graph(graph, stream=stream):
-            loss = self.eager.run(kept)
+            loss = self.eager(kept, random)
         for buffer, value in zip(self.buffers, before, strict=True):
             buffer.copy_(value)
         return graph, kept, loss, [parameter.grad for parameter in self.parameters]

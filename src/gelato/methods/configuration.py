@@ -1,0 +1,87 @@
+"""Settings files: TOML with a ``[model]`` table that names a method and its settings."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from gelato.errors import InputError
+from gelato.methods.table import DEFAULT, METHODS
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A settings file.
+
+    Attributes:
+        place: where it is from.
+        method: its method.
+        settings: what it says of the settings of the method; those it does not name keep their defaults.
+        tables: the other tables: ``about``, ``run`` and ``reported`` of an experiment.
+    """
+
+    place: str
+    method: str
+    settings: Mapping[str, Any]
+    tables: Mapping[str, Any]
+
+
+def read_configuration(source: str | Path) -> Configuration:
+    """Read a TOML file, or one that ships with the package, such as ``paper/cora``.
+
+    ``method`` in ``[model]`` names the method; the other keys are its settings. Unknown keys are refused with the
+    known ones.
+    """
+    path = Path(source)
+    ships, place = shipped(str(source)), str(path)
+    try:
+        if ships is not None and not path.is_file():
+            text, place = ships, f"{source}.toml"
+        else:
+            text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        names = ", ".join(shipped_names())
+        raise InputError(f"{path}: cannot be read: {error}; settings that ship: {names}") from None
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{place}: not a TOML file: {error}") from None
+    model = tables.pop("model", None)
+    if not isinstance(model, dict):
+        raise InputError(f"{place}: has no [model] table; put the settings under [model]")
+    method = model.pop("method", DEFAULT)
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"{place} [model]: unknown method {method!r}; known: {', '.join(sorted(METHODS))}")
+    known = METHODS[method].settings.names()
+    for key in model:
+        if key not in known:
+            raise InputError(f"{place} [model]: unknown key {key!r} of {method}; known: method, {', '.join(known)}")
+    return Configuration(place, method, model, tables)
+
+
+def written(method: str, settings: Mapping[str, Any]) -> str:
+    """A settings file for ``read_configuration``; settings that are ``None`` are left out."""
+    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items() if value is not None]
+    return "\n".join(["[model]", f"method = {json.dumps(method)}", *lines]) + "\n"
+
+
+def shipped_names() -> list[str]:
+    """Names of the settings that ship with the package, such as ``paper/cora``."""
+    root = resources.files("gelato.experiments")
+    folders = [folder for folder in root.iterdir() if folder.is_dir() and not folder.name.startswith("_")]
+    return sorted(
+        f"{folder.name}/{file.name.removesuffix('.toml')}"
+        for folder in folders
+        for file in folder.iterdir()
+        if file.name.endswith(".toml")
+    )
+
+
+def shipped(name: str) -> str | None:
+    """The text of settings that ship with the package, or ``None``."""
+    if name not in shipped_names():
+        return None
+    return resources.files("gelato.experiments").joinpath(f"{name}.toml").read_text(encoding="utf-8")

@@ -1,0 +1,110 @@
+"""Predictors by name: made new, or opened from the folder of a run."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gelato.datasets.loading import is_stored
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.io import read_graph
+from gelato.methods.table import DEFAULT, METHODS
+from gelato.runs.files import CONFIG, GRAPH, SPLIT, read_json
+from gelato.runs.predictor import StoredPredictor
+from gelato.splits import Split
+
+
+def new_predictor(method: str, **settings: Any) -> StoredPredictor:
+    """A predictor of the method of this name, with these settings.
+
+    Example:
+        >>> from gelato import load, new_predictor
+        >>> new_predictor("ac", steps=2).fit(load("debian-sample")).predict_top(3).pairs.shape
+        (3, 2)
+    """
+    entry = METHODS[method]
+    entry.check(method, settings)
+    kind = entry.predictor()
+    if entry.score is None:
+        return kind(**settings)
+    threads = settings.pop("threads", None)
+    return kind(method, settings or None, threads)  # type: ignore[call-arg]
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedRun:
+    """A finished run.
+
+    Attributes:
+        folder: where it lies.
+        model: as it was trained: for the training links of a split, or for all links of a graph.
+        split: what was hidden; no test links, if a whole graph was given.
+    """
+
+    folder: Path
+    model: StoredPredictor
+    split: Split
+
+    @property
+    def graph(self) -> Graph:
+        """All links."""
+        return self.split.graph
+
+    def whole(self) -> StoredPredictor:
+        """The model for all links of the graph."""
+        return self.model if self.model.graph_.fingerprint == self.graph.fingerprint else self.model.applied(self.graph)
+
+
+def open_run(path: str | os.PathLike[str], device: str | None = None) -> OpenedRun:
+    """Open the folder that ``gelato fit`` or ``gelato predict`` wrote, to run on ``device``."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is not a folder; give one that 'gelato fit --out' or 'gelato predict' wrote")
+    if not (folder / SPLIT).exists():
+        kind = "a saved model, which has no links hidden to test it on" if is_stored(folder) else "no run"
+        raise InputError(f"{folder}: holds {kind}; give a folder that 'gelato fit --out' or 'gelato predict' wrote")
+    graph = read_graph(folder / GRAPH)
+    split = Split.load(folder / SPLIT, graph)
+    whole = len(split.test) == 0
+    model = _class_of(folder).load(folder, graph if whole else split.train)
+    return OpenedRun(folder, _on(model, device), split)
+
+
+def open_model(path: str | os.PathLike[str], graph: Graph | None = None, device: str | None = None) -> StoredPredictor:
+    """The model of a run or of ``save`` for ``graph``, or for all links of its own, to run on ``device``."""
+    folder = Path(path)
+    run = open_run(folder, device) if (folder / SPLIT).exists() else None
+    model = _on(_class_of(folder).load(folder), device) if run is None else run.model
+    if graph is None:
+        return model if run is None else run.whole()
+    return model if model.config(graph) == model.config(model.graph_) else model.applied(graph)
+
+
+def load_model(path: Path, graph: Graph) -> StoredPredictor:
+    """The model of a folder, which must be for ``graph``."""
+    return _on(_class_of(path).load(path, graph), None)
+
+
+def method_of(path: Path) -> str:
+    """The method of the run or model that a folder holds."""
+    return str(read_json(path / CONFIG).get("method", DEFAULT))
+
+
+def _class_of(folder: Path) -> type[StoredPredictor]:
+    return METHODS[method_of(folder)].predictor()
+
+
+def _on(model: StoredPredictor, device: str | None) -> StoredPredictor:
+    """The model on a device; by default on that it was trained on, or on any if that is not available."""
+    trained_on = model.get_params().get("device")
+    if trained_on is None:
+        return model
+    if device is None:
+        from gelato.training.predictor import device_of
+
+        try:
+            device_of(trained_on)
+        except InputError:
+            device = "auto"
+    return model if device is None else model.set_params(device=device)

@@ -1,0 +1,131 @@
+"""Method: one entry of METHODS, everything that is known of a method before any of it is loaded."""
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, make_dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, Literal
+
+from gelato.errors import InputError, MissingDependency
+from gelato.graph import Graph
+from gelato.prediction.settings import Settings, check_names, checked, one_of
+from gelato.runs.predictor import StoredPredictor
+from gelato.scores import Scores
+
+HEURISTIC = "gelato.methods.heuristic:Heuristic"
+"""The predictor of every function from a graph to scores."""
+
+
+def fits(graph: Graph) -> str | None:
+    """The rule of methods that fit every graph."""
+    return None
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a user can name with ``--method``.
+
+    Attributes:
+        make: import path of the predictor, ``module:class``; nothing is loaded before it is used.
+        settings: frozen and checked; its fields are keywords, ``--option NAME=VALUE`` and keys of ``[model]``.
+        title: its name in full.
+        about: one sentence.
+        cites: where it was published.
+        trains: whether ``fit`` trains a network.
+        extra: what must be installed for it, as in ``pip install 'gelato[extra]'``, with the package that tells.
+        unfit: why it does not fit a graph, told without building or training it; ``None`` if it does.
+        grid: what ``tune`` searches, in this order.
+        work: about how many steps it takes to score all pairs, where that is known beforehand.
+        compared: whether reports hold other methods against it.
+        quick: settings for a training on the spot, where nobody says otherwise.
+        score: of a heuristic, the function from a graph and options to scores.
+    """
+
+    make: str
+    settings: type[Settings]
+    title: str
+    about: str
+    cites: str = ""
+    trains: bool = False
+    extra: tuple[str, str] | None = None
+    unfit: Callable[[Graph], str | None] = fits
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    work: Callable[[Graph], float] | None = None
+    compared: bool = False
+    quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    score: Callable[..., Scores] | None = None
+
+    def predictor(self) -> type[StoredPredictor]:
+        """The class of the predictor; its extra must be installed."""
+        if self.extra is not None and find_spec(self.extra[1]) is None:
+            raise MissingDependency(self.title, self.extra[1], self.extra[0])
+        module, _, name = self.make.partition(":")
+        kind: type[StoredPredictor] = getattr(import_module(module), name)
+        return kind
+
+    def options(self) -> list[str]:
+        """The names of its settings, without those that only say how to run."""
+        return [name for name in self.settings.names() if name not in self.settings.runtime]
+
+    def check(self, name: str, options: Mapping[str, Any]) -> Settings:
+        """Its settings; an option that it does not know, or of another kind, is refused."""
+        known = self.options()
+        for option in options:
+            if option not in self.settings.names():
+                takes = f"it takes {', '.join(known)}" if known else "it takes none"
+                raise InputError(f"method {name!r} has no option {option!r}; {takes}")
+        try:
+            return self.settings(**options)
+        except InputError as error:
+            raise InputError(f"method {name!r}: {error}") from None
+
+
+def heuristic(score: Callable[..., Scores], title: str, **more: Any) -> Method:
+    """A function ``graph, *, options -> Scores`` as a method; its keyword-only arguments are its settings."""
+    about = (inspect.getdoc(score) or "").partition("\n")[0].replace("``", "")
+    return Method(HEURISTIC, settings_of(score), title, about, score=score, **more)
+
+
+def settings_of(score: Callable[..., Scores]) -> type[Settings]:
+    """The keyword-only arguments of a function as settings, with rules by their types and defaults."""
+    hints = typing.get_type_hints(score)
+    fields: list[tuple[str, Any, Any]] = [
+        (name, hints.get(name, Any), _rule(name, hints.get(name), parameter.default))
+        for name, parameter in inspect.signature(score).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    name = "".join(word.capitalize() for word in score.__name__.split("_")) + "Settings"
+    made = make_dataclass(name, fields, bases=(Settings,), frozen=True, kw_only=True)
+    made.__doc__ = f"Options of ``{score.__name__}``."
+    return made
+
+
+def _rule(name: str, hint: Any, default: Any) -> Any:
+    """A field with the rule that a type and a default imply."""
+    if typing.get_origin(hint) is Literal:
+        return one_of(default, typing.get_args(hint))
+    if name == "dtype":
+        return checked("float64", lambda value: str(value) in ("float64", "float32"), "be float64 or float32")
+    if isinstance(default, bool):
+        return checked(default, lambda value: isinstance(value, bool), "be true or false")
+    if isinstance(default, str):
+        return checked(default, lambda value: isinstance(value, str), "be text")
+    if isinstance(default, int):
+        whole = "be a whole number"
+        return checked(default, lambda value: isinstance(value, Integral) and not isinstance(value, bool), whole)
+
+    def is_number(value: Any) -> bool:
+        return isinstance(value, Real) and not isinstance(value, bool)
+
+    if default is None:
+        return checked(None, lambda value: value is None or is_number(value), "be a number, or None")
+    return checked(default, is_number, "be a number")
+
+
+def check_option_names(given: Mapping[str, Any], method: Method, kind: str) -> None:
+    """Refuse settings that a method does not know."""
+    check_names(given, method.settings.names(), kind)

@@ -1,0 +1,78 @@
+"""METHODS: one table for everything that ``--method`` can name. A new method is one line here."""
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from gelato.graph import Graph
+from gelato.methods import heuristics
+from gelato.methods.gelato.settings import GRID as GELATO_GRID
+from gelato.methods.gelato.settings import GelatoSettings
+from gelato.methods.heuristics.cosine import needs_attributes
+from gelato.methods.heuristics.simrank import needs_a_small_graph
+from gelato.methods.method import Method, heuristic
+from gelato.registry import Registry
+
+DEFAULT = "gelato"
+"""What ``fit``, ``tune`` and ``predict`` take unless told otherwise, and the method of runs that name none."""
+
+REFERENCE = "ac"
+"""What reports hold every model against, and what explains a pair where no model is given."""
+
+TRAIN = ("train", "torch")
+"""The extra that trained methods need, and the package that tells whether it is installed."""
+
+PAGERANK_TERMS = 86
+
+
+def _cosine_work(graph: Graph) -> float:
+    """Products that the cosine of all pairs takes."""
+    if not issparse(graph.attributes):
+        return float(graph.n) ** 2 * graph.f
+    nodes = np.diff(csr_array(graph.attributes).tocsc().indptr).astype(float)
+    return float((nodes**2).sum())
+
+
+def _pagerank_work(graph: Graph) -> float:
+    return float(PAGERANK_TERMS) * graph.n * graph.adjacency.nnz
+
+
+METHODS: Registry[Method] = Registry(
+    "method",
+    {
+        "cn": heuristic(heuristics.common_neighbors, "Common neighbours", compared=True),
+        "aa": heuristic(heuristics.adamic_adar, "Adamic-Adar", compared=True, cites="Adamic & Adar 2003"),
+        "ra": heuristic(heuristics.resource_allocation, "Resource allocation", compared=True, cites="Zhou et al. 2009"),
+        "jaccard": heuristic(heuristics.jaccard, "Jaccard coefficient", cites="Jaccard 1901"),
+        "pa": heuristic(heuristics.preferential_attachment, "Preferential attachment", cites="Barabási & Albert 1999"),
+        "katz": heuristic(
+            heuristics.katz, "Katz index, truncated", cites="Katz 1953",
+            grid={"beta": (0.001, 0.005, 0.02, 0.05), "steps": (2, 3, 4, 5)},
+        ),
+        "katz-full": heuristic(heuristics.katz_full, "Katz index", cites="Katz 1953"),
+        "ppr": heuristic(
+            heuristics.personalized_pagerank, "Personalised PageRank", cites="Page et al. 1999",
+            grid={"damping": (0.5, 0.7, 0.85, 0.95)}, compared=True, work=_pagerank_work,
+        ),
+        "simrank": heuristic(
+            heuristics.simrank, "SimRank", cites="Jeh & Widom 2002", unfit=needs_a_small_graph,
+            grid={"decay": (0.6, 0.8, 0.9)},
+        ),
+        "cosine": heuristic(
+            heuristics.cosine, "Cosine of attributes", unfit=needs_attributes, compared=True, work=_cosine_work
+        ),
+        "ac": heuristic(
+            heuristics.autocovariance, "Autocovariance", cites="Delvenne et al. 2010", compared=True,
+            grid={"steps": (2, 3, 4, 5), "self_loops": ("isolated", "all")},
+        ),
+        "gelato": Method(
+            "gelato.methods.gelato.model:Gelato", GelatoSettings, "Gelato",
+            "Autocovariance of the graph with link weights learned from attributes.",
+            cites="Mattos et al., KDD 2025", trains=True, extra=TRAIN, grid=GELATO_GRID,
+            quick={"epochs": 100, "patience": 10},
+        ),
+    },
+)  # fmt: skip
+"""Everything that ``--method`` can name, heuristics first."""
+
+HEURISTICS = Registry("method", {name: each.score for name, each in METHODS.items() if each.score is not None})
+"""The functions from a graph and options to scores, by name."""

@@ -1,0 +1,1 @@
+"""Runs on disk, their one home: written, resumed, opened again."""

@@ -1,0 +1,204 @@
+"""Predictors with a network that is trained: the loop, checkpoints and the kept epoch, written once."""
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.ranking.rank import Progress
+from gelato.runs.files import Tensors
+from gelato.runs.folder import RunFolder
+from gelato.runs.predictor import FitCost, StoredPredictor
+from gelato.scores import Scores
+from gelato.splits import Split
+from gelato.training.loop import Epoch, Loop, torch_threads
+from gelato.training.settings import TrainingSettings
+from gelato.training.task import Task
+
+TYPICAL = 4
+"""The epoch that is kept, often, when training stops early; it continues for the patience then."""
+
+
+class TrainedPredictor(StoredPredictor):
+    """A network, a task to train it by, and scores of all pairs from it.
+
+    A method writes ``network``, ``task`` and ``scores_of``; where settings may be left open also ``choose``.
+
+    Attributes:
+        history_: every ``Epoch`` of the training.
+        best_epoch_, precision_: the epoch that was kept, and its validation precision@100%.
+        skipped_: steps left out since their gradient was not finite.
+        state_: the parameters and statistics that were kept, by name.
+    """
+
+    Settings: ClassVar[type[TrainingSettings]] = TrainingSettings
+    one_thread: ClassVar[bool] = False
+    """Whether torch gets one thread on a CPU, as kernels of our own take the cores."""
+
+    settings: TrainingSettings
+    precision_: float
+    skipped_: int = 0
+    state_: dict[str, Tensor]
+
+    @abstractmethod
+    def network(self, graph: Graph, settings: Any, device: torch.device) -> nn.Module:
+        """A fresh network for ``graph``, its parameters drawn by ``settings.random_state``."""
+
+    @abstractmethod
+    def task(self, network: Any, split: Split, settings: Any) -> Task:
+        """What trains ``network`` on a split."""
+
+    @abstractmethod
+    def scores_of(self, network: Any, graph: Graph) -> Scores:
+        """Scores of all pairs of ``graph``."""
+
+    def choose(self, split: Split, device: torch.device) -> dict[str, Any]:
+        """Values for the settings that are left open, chosen on validation links."""
+        return {}
+
+    @property
+    def trained(self) -> bool:
+        """Whether anything was learned that hiding further links would change."""
+        return True
+
+    @property
+    def used(self) -> Any:
+        """The settings with those that were chosen."""
+        return self.settings.replaced(**self.chosen_)
+
+    def learn(
+        self, split: Split, folder: RunFolder | None, report: Callable[[Epoch], None], progress: Progress
+    ) -> None:
+        """Choose open settings, train, and keep the best epoch."""
+        begin = time.perf_counter()
+        device = device_of(self.settings.device)
+        earlier = None if folder is None else folder.chosen()
+        self.chosen_ = self.choose(split, device) if earlier is None else earlier
+        if folder is not None and earlier is None:
+            folder.keep_chosen(self.chosen_)
+        network = self.network(split.train, self.used, device)
+        task = self.task(network, split, self.used)
+        loop = Loop(task, self.used, device)
+        if folder is not None:
+            kept = folder.checkpoint()
+            if kept is not None:
+                loop.restore(*kept)
+            folder.write_metrics([epoch.line() for epoch in loop.state.history])
+        prepared = time.perf_counter()
+
+        def after(loop: Loop, epoch: Epoch) -> None:
+            if folder is not None:
+                folder.keep(loop.tensors(), loop.facts(), epoch.line())
+            report(epoch)
+
+        with torch_threads(1 if self.one_thread and device.type == "cpu" else None):
+            if self.trainable(network):
+                loop.run(after)
+        state = loop.state
+        if state.best:
+            network.load_state_dict(state.best)
+        self.history_, self.best_epoch_, self.skipped_ = state.history, state.best_epoch, state.skipped
+        self.precision_ = state.precision if state.history else task.validate()
+        self.adopt(network, split.train)
+        self.selected(task, split)
+        self._timings = {"prepare": prepared - begin, "train": time.perf_counter() - prepared}
+
+    def trainable(self, network: Any) -> bool:
+        """Whether there is anything to learn."""
+        return True
+
+    def selected(self, task: Any, split: Split) -> None:
+        """Look at the model once more after its training, such as to fall back to a simpler one."""
+
+    def cost(self, split: Split) -> FitCost:
+        """Time one epoch with typical settings."""
+        probe = type(self)(**{**self.settings.as_dict(), **self.typical(), "epochs": min(1, self.settings.epochs)})
+        begin = time.perf_counter()
+        probe.fit(split)
+        seconds = time.perf_counter() - begin
+        epoch = sum(each.seconds for each in probe.history_)
+        return self.cost_of(max(0.0, seconds - epoch), epoch, probe)
+
+    def typical(self) -> dict[str, Any]:
+        """Values of open settings for the epoch that is timed."""
+        return {}
+
+    def cost_of(self, prepare: float, epoch: float, ready: Any) -> FitCost:
+        """The cost of all epochs from that of one."""
+        last, patience = self.settings.epochs, self.settings.patience
+        epochs = last if patience is None else min(last, patience + TYPICAL)
+        kept = last if patience is None else min(last, TYPICAL)
+        again = (prepare + kept * epoch, (last - kept) * epoch)
+        return FitCost({"train": prepare + epochs * epoch}, ready, (last - epochs) * epoch, again)
+
+    def timings(self) -> dict[str, float]:
+        """Seconds of preparation and training."""
+        return self._timings
+
+    def adopt(self, network: Any, graph: Graph) -> None:
+        """Take over a network with what it has learned, for ``graph``."""
+        network.eval()
+        self._network, self._graph = network, graph
+        self.state_ = {name: value.detach().cpu() for name, value in network.state_dict().items()}
+
+    def adapt(self, graph: Graph) -> None:
+        """Carry what was learned over to another graph."""
+        network = self.network(graph, self.used, device_of(self.settings.device))
+        network.load_state_dict(self.state_)
+        self.adopt(network, graph)
+
+    def scores(self) -> Scores:
+        """Scores of all pairs."""
+        self._check_fitted()
+        return self.scores_of(self._network, self._graph)
+
+    def twin_settings(self) -> dict[str, Any]:
+        """The same settings, for as many epochs as were kept."""
+        return {**super().twin_settings(), "epochs": max(1, self.best_epoch_), "patience": None}
+
+    def learned(self) -> dict[str, Any]:
+        """What was learned besides the parameters."""
+        facts = {name: getattr(self, name) for name in ("best_epoch_", "precision_", "skipped_")}
+        return {**facts, "history_": [asdict(epoch) for epoch in self.history_]}
+
+    def tensors(self) -> Tensors:
+        """The parameters and statistics."""
+        return {f"net.{name}": value.numpy() for name, value in self.state_.items()}
+
+    def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
+        """Bring a trained network back to life."""
+        self.restore_facts(learned, tensors)
+        self.adapt(graph)
+
+    def restore_facts(self, learned: Mapping[str, Any], tensors: Tensors) -> None:
+        """The parameters, and how they came about."""
+        self.best_epoch_, self.precision_, self.skipped_ = (
+            learned[name] for name in ("best_epoch_", "precision_", "skipped_")
+        )
+        self.history_ = [Epoch(**epoch) for epoch in learned["history_"]]
+        self.state_ = {
+            name.removeprefix("net."): torch.from_numpy(value.copy())
+            for name, value in tensors.items()
+            if name.startswith("net.")
+        }
+
+
+def device_of(name: str) -> torch.device:
+    """A device by name; ``auto`` is a GPU if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise InputError(f"device {name!r} is not supported; give cpu, cuda or auto")
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"device {name!r} is not available ({reason}); give cpu, cuda or auto") from None
+    return device
