@@ -7,8 +7,8 @@ import pytest
 
 from gelato.datasets import load
 from gelato.graph import pair_keys
+from gelato.methods.configuration import read_configuration
 from gelato.methods.gelato.model import Gelato
-from gelato.methods.gelato.settings import read_settings
 from gelato.methods.heuristic import Heuristic
 from gelato.prediction.precision import expected_precision
 from gelato.ranking.top import top
@@ -51,4 +51,4 @@ def test_what_is_stated_of_a_trained_model_holds(name):
 @needs_data
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed", "photo"])
 def test_what_is_stated_of_a_model_with_the_papers_settings_holds(name):
-    check(name, Gelato(**read_settings(f"paper/{name}") | {"epochs": 100}))
+    check(name, Gelato(**dict(read_configuration(f"paper/{name}").settings) | {"epochs": 100}))

@@ -133,7 +133,7 @@ def test_the_package_itself_imports_nothing_heavy(environment):
 
 def test_nothing_optional_is_imported_before_it_is_used(environment):
     code = (
-        "import gelato.datasets, gelato.methods.heuristics, gelato.io, gelato.splits, gelato.partition, gelato.regimes\n"
+        "import gelato.datasets, gelato.methods, gelato.io, gelato.splits, gelato.partition, gelato.regimes\n"
         "import gelato.evaluation.evaluate, gelato.ranking.estimate, gelato.ranking.top, gelato.demo, gelato.cli\n"
         "gelato.datasets.load('debian-sample')"
     )

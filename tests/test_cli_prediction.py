@@ -17,13 +17,12 @@ import pytest
 from gelato.datasets import block_model, load
 from gelato.graph import Graph
 from gelato.io import read_graph, write_graph
+from gelato.methods import HEURISTICS, open_model
 from gelato.methods.gelato.model import Gelato
-from gelato.methods.heuristics import HEURISTICS
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
-from gelato.runs import open_model
 from gelato.splits import split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16}

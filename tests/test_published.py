@@ -10,8 +10,8 @@ import torch
 
 from gelato.datasets import load
 from gelato.evaluation.evaluate import evaluate
+from gelato.methods.configuration import read_configuration
 from gelato.methods.gelato.model import Gelato
-from gelato.methods.gelato.settings import read_settings
 from gelato.splits import split
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
@@ -61,7 +61,7 @@ def test_a_dense_graph_is_ranked_exactly_inside_parts():
 def trained(dataset, **changes):
     """AP and hits@1000 in percent of a training with the paper's settings, and how many links it enhanced."""
     parts = split(load(dataset))
-    model = Gelato(**{**read_settings(f"paper/{dataset}"), **changes}).fit(parts)
+    model = Gelato(**{**dict(read_configuration(f"paper/{dataset}").settings), **changes}).fit(parts)
     result = evaluate(parts, "gelato", scores=model.scores())
     return 100 * result.metric("ap"), 100 * result.metric("hits@1000"), len(model.links_.pairs)
 

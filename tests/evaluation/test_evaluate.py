@@ -9,9 +9,11 @@ from rich.console import Console
 from gelato.cli import cli
 from gelato.datasets import block_model, debian_sample
 from gelato.errors import InputError
-from gelato.evaluation.evaluate import REGIMES, described_methods, evaluate, methods_of, options_of, scores_of
+from gelato.evaluation.evaluate import evaluate
+from gelato.evaluation.naming import described_methods, methods_of
 from gelato.graph import Graph
-from gelato.methods.heuristics import HEURISTICS
+from gelato.methods import METHODS, new_predictor
+from gelato.regimes import REGIMES
 from gelato.splits import split
 from gelato.tables import evaluation_table
 
@@ -22,7 +24,9 @@ def parts():
 
 
 def test_all_stands_for_every_method_that_fits(parts, monkeypatch):
-    assert [name for name, _ in methods_of("all", {}, parts.train)] == list(HEURISTICS)
+    assert [name for name, _ in methods_of("all", {}, parts.train)] == [
+        name for name, each in METHODS.items() if not each.trains
+    ]
     bare = Graph(parts.train.adjacency)
     assert "cosine" not in dict(methods_of("all", {}, bare))
     large = block_model([6000, 6000], 0.001, 0.0001, seed=1)
@@ -36,7 +40,7 @@ def test_a_method_that_does_not_fit_is_refused_before_any_has_run(parts):
 
 def test_each_method_gets_the_options_it_takes(parts):
     assert methods_of("cn, ac", {"steps": 2}, parts.train) == [("cn", {}), ("ac", {"steps": 2})]
-    with pytest.raises(InputError, match="steps is an option of katz, ac, not of cn,aa"):
+    with pytest.raises(InputError, match="steps is an option of katz, ac, gelato, not of cn,aa"):
         methods_of("cn,aa", {"steps": 2}, parts.train)
 
 
@@ -45,24 +49,37 @@ def test_each_method_gets_the_options_it_takes(parts):
     [
         ("cn", {"steps": 3}, "method 'cn' has no option 'steps'; it takes none"),
         ("ac", {"beta": 1}, "method 'ac' has no option 'beta'; it takes steps, self_loops, dtype"),
-        ("ac", {"steps": 2.5}, "steps of ac must be a whole number, got 2.5"),
-        ("ac", {"steps": "3"}, "steps of ac must be a whole number, got '3'"),
-        ("ac", {"dtype": "bogus"}, "dtype of ac must be float64 or float32, got 'bogus'"),
-        ("ac", {"self_loops": 1}, "self_loops of ac must be text, got 1"),
-        ("katz", {"beta": "x"}, "beta of katz must be a number, got 'x'"),
-        ("katz-full", {"beta": "x"}, "beta of katz-full must be a number, got 'x'"),
+        ("ac", {"steps": 2.5}, "method 'ac': steps must be a whole number, got 2.5"),
+        ("ac", {"steps": "3"}, "method 'ac': steps must be a whole number, got '3'"),
+        ("ac", {"dtype": "bogus"}, "method 'ac': dtype must be float64 or float32, got 'bogus'"),
+        ("ac", {"self_loops": 1}, "method 'ac': self_loops must be one of isolated, all, got 1"),
+        ("katz", {"beta": "x"}, "method 'katz': beta must be a number, got 'x'"),
+        ("katz-full", {"beta": "x"}, "method 'katz-full': beta must be a number, or None, got 'x'"),
     ],
 )
 def test_an_option_of_the_wrong_kind_is_refused(parts, method, options, message):
     with pytest.raises(InputError, match=message):
-        scores_of(method, parts.train, options)
+        new_predictor(method, **options)
 
 
 def test_every_method_is_described_with_its_options():
     rows = described_methods()
-    assert [name for name, _, _ in rows] == list(HEURISTICS)
-    assert all(text for _, _, text in rows)
-    assert options_of("ac") == ["steps", "self_loops", "dtype"]
+    assert [row["name"] for row in rows] == list(METHODS)
+    assert all(row["about"] and row["title"] for row in rows)
+    (options,) = (row["options"] for row in rows if row["name"] == "ac")
+    assert sorted(options) == ["dtype", "self_loops", "steps"]
+
+
+def test_an_option_may_name_its_method(parts):
+    options = {"ac.steps": 2, "steps": 4, "katz.beta": 0.1}
+    assert methods_of("ac,katz", options, parts.train) == [
+        ("ac", {"steps": 2}),
+        ("katz", {"steps": 4, "beta": 0.1}),
+    ]
+    with pytest.raises(InputError, match=r"option cn\.steps is for cn, which is not among ac"):
+        methods_of("ac", {"cn.steps": 2}, parts.train)
+    with pytest.raises(InputError, match="method 'ac' has no option 'beta'"):
+        methods_of("ac", {"ac.beta": 2}, parts.train)
 
 
 def test_an_evaluation_tells_how_it_was_drawn(parts):
@@ -90,7 +107,8 @@ def test_a_table_is_whole_on_a_terminal_of_80_columns():
 
 def test_the_command_line_offers_every_regime():
     (option,) = [each for each in cli.commands["evaluate"].params if each.name == "regime"]
-    assert list(option.type.choices) == list(REGIMES)
+    assert [item.value for item in option.type.shell_complete(None, option, "")] == list(REGIMES)
+    assert option.metavar == "|".join(REGIMES)
 
 
 def test_a_split_of_other_ratios_says_so():

@@ -15,7 +15,7 @@ from gelato.explain import walks as module
 from gelato.explain.routes import between_of, routes_of
 from gelato.explain.walks import walks_between
 from gelato.graph import Graph
-from gelato.methods.heuristics import HEURISTICS, autocovariance, common_neighbors, cosine, katz
+from gelato.methods import HEURISTICS, autocovariance, common_neighbors, cosine, katz
 from gelato.ranking.top import top
 from gelato.scores import DenseScores, WalkScores
 from graphs import path, random_graph, star

@@ -12,7 +12,7 @@ from gelato.datasets import block_model
 from gelato.methods.heuristic import Heuristic
 from gelato.methods.heuristics import autocovariance
 from gelato.prediction.predictor import LinkPredictor
-from gelato.prediction.reasons import explainable, explanations, with_reasons
+from gelato.prediction.reasons import explanations, has_reasons, with_reasons
 from gelato.prediction.selection import nodes_called, nodes_in
 from gelato.prediction.suggest import suggest
 from gelato.splits import rehearsals
@@ -202,7 +202,7 @@ def test_every_heuristic_is_an_estimator(plain, method):
     pairs = np.array(reference.all_pairs(28, False))
     np.testing.assert_allclose(found.predict(pairs), HEURISTICS[method](plain).pairs(pairs))
     links = with_reasons(found, found.predict_top(70))
-    assert explainable(found.scores()) == (method in SUMS_OVER_WALKS)
+    assert has_reasons(found.scores()) == (method in SUMS_OVER_WALKS)
     if method not in SUMS_OVER_WALKS:
         assert links.reasons is None and "reason" not in links.columns()
         with pytest.raises(InputError, match="walks"):
@@ -296,8 +296,8 @@ def test_parameters_are_told_and_changed():
     with pytest.raises(InputError, match="unknown parameter 'steps' of Heuristic; known: method, options, threads"):
         model.set_params(steps=2)
     gelato = Gelato(eta=0.5)
-    assert gelato.get_params() == gelato.as_dict()
-    assert gelato.set_params(eta=0.25, epochs=7).as_dict() == Gelato(eta=0.25, epochs=7).as_dict()
+    assert gelato.get_params() == gelato.settings.as_dict()
+    assert gelato.set_params(eta=0.25, epochs=7).get_params() == Gelato(eta=0.25, epochs=7).get_params()
 
 
 # The whole answer

@@ -83,7 +83,7 @@ def test_a_model_of_the_whole_graph_is_trained_again_without_the_hidden_links(gr
         assert as_set(observed) == as_set(graph.edges) - test - valid
         assert as_set(graph.edges[twin.unseen(graph)]) == test  # it was selected on the validation links
         assert len(twin.history_) == whole.best_epoch_ and as_set(twin.valid_) == as_set(whole.valid_)
-        assert {name: getattr(twin, name) for name in ("eta", "alpha", "beta", "self_loops")} == whole.chosen_
+        assert {name: getattr(twin.settings, name) for name in ("eta", "alpha", "beta", "self_loops")} == whole.chosen_
         assert any((twin.state_[name] != value).any() for name, value in whole.state_.items())
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gelato.datasets import block_model, debian_sample
 from gelato.evaluation.evaluate import evaluate
-from gelato.methods.heuristics import HEURISTICS
+from gelato.methods import HEURISTICS
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.estimate import estimate, estimate_method
 from gelato.regimes import biased, unbiased

@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import reference
 from gelato.graph import Graph
-from gelato.methods.heuristics import HEURISTICS
+from gelato.methods import HEURISTICS
 from gelato.ranking import metrics
 from gelato.ranking.rank import rank
 from gelato.regimes import Candidates, partitioned, unbiased

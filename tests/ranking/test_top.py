@@ -15,7 +15,7 @@ import reference
 from gelato.datasets import debian_sample, load
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.methods.heuristics import HEURISTICS
+from gelato.methods import HEURISTICS
 from gelato.ranking.sweeps import sweeps_of
 from gelato.ranking.top import top
 from gelato.scores import DenseScores, WalkScores

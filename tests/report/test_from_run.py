@@ -9,11 +9,11 @@ import pytest
 from gelato import __version__
 from gelato.datasets import block_model
 from gelato.evaluation.evaluate import evaluate
+from gelato.methods import open_run
 from gelato.methods.gelato.model import Gelato
 from gelato.prediction.precision import expected_precision
 from gelato.report.from_run import report_of
 from gelato.report.page import write_report
-from gelato.runs import open_run
 from gelato.splits import Split, split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4, "epochs": 2}

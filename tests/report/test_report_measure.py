@@ -16,7 +16,7 @@ from gelato.datasets import load
 from gelato.errors import InputError
 from gelato.evaluation.evaluate import evaluate
 from gelato.graph import Graph
-from gelato.methods.heuristics import HEURISTICS
+from gelato.methods import HEURISTICS
 from gelato.ranking.metrics import metric, random_metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased

@@ -14,10 +14,9 @@ from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.io import write_graph
 from gelato.methods.gelato.model import Gelato
+from gelato.runs.files import CHECKPOINT, MODEL, read_tensors
 from gelato.splits import split
-from gelato.storage import MODEL
 from gelato.training.callbacks import CALLBACKS
-from gelato.training.run import CHECKPOINT, load_tensors
 
 SETTINGS = {"eta": 0.25, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "epochs": 40, "threads": 2}
 OPTIONS = [part for name, value in SETTINGS.items() if name != "threads" for part in ("--option", f"{name}={value}")]
@@ -46,7 +45,7 @@ def epochs_kept(folder):
     path = folder / CHECKPOINT
     if not path.exists():
         return 0
-    return json.loads(load_tensors(path)[1]["state"])["epoch"]
+    return json.loads(read_tensors(path)[1]["state"])["epoch"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -136,13 +135,13 @@ def test_a_damaged_checkpoint_is_named(whole, graph, tmp_path):
     Gelato(**{**SETTINGS, "epochs": 2}).fit(split(graph), run=folder)
     (folder / MODEL).unlink()
     (folder / CHECKPOINT).write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match=r"checkpoint\.safetensors: is no whole safetensors file"):
+    with pytest.raises(InputError, match=r"checkpoint\.safetensors: is not a whole safetensors file"):
         Gelato(**{**SETTINGS, "epochs": 2}).fit(split(graph), run=folder)
 
 
 def test_a_run_in_the_place_of_a_file_is_refused(graph, tmp_path):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(InputError, match="cannot be made a folder"):
+    with pytest.raises(InputError, match="is a file; give a new folder for the run"):
         Gelato(**SETTINGS).fit(split(graph), run=tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
 

@@ -10,8 +10,8 @@ import reference
 from gelato.datasets import block_model
 from gelato.datasets.loading import is_stored
 from gelato.errors import InputError
+from gelato.methods import open_model, open_run
 from gelato.methods.gelato.model import Gelato
-from gelato.runs import open_model, open_run
 from gelato.splits import split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4, "epochs": 2}
@@ -107,10 +107,10 @@ def test_what_is_no_run_is_refused_in_a_line(runs, graph, tmp_path):
     Gelato(**FIXED).fit(graph, run=tmp_path / "stopped")
     (tmp_path / "stopped" / "model.safetensors").unlink()
     refusals = {
-        "nowhere": "is no folder; give one that 'gelato fit --out' or 'gelato predict' wrote",
-        "file": "is no folder",
+        "nowhere": "is not a folder; give one that 'gelato fit --out' or 'gelato predict' wrote",
+        "file": "is not a folder",
         "empty": "holds no run; give a folder that 'gelato fit --out' or 'gelato predict' wrote",
-        "stopped": "the run is not finished; the same command goes on with it",
+        "stopped": "the run is not finished; resume it by running the same command again",
     }
     for name, message in refusals.items():
         with pytest.raises(InputError, match=message) as caught:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import reference
 from gelato.graph import Graph
-from gelato.training.seen import Seen
+from gelato.runs.seen import Seen
 
 
 def links_among(names, draw, directed):

@@ -45,7 +45,7 @@ class Heuristic(StoredPredictor):
 
     def set_params(self, **params: Any) -> Self:
         """Change some parameters; call ``fit`` again where they shape the scores."""
-        check_names(params, list(self.get_params()), "parameter of Heuristic")
+        check_names(params, list(self.get_params()), "parameter", "Heuristic")
         self.__init__(**{**self.get_params(), **params})  # type: ignore[misc]
         return self
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
-from gelato.prediction.settings import Settings, check_names, checked, one_of
+from gelato.prediction.settings import Settings, checked, one_of
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
 
@@ -125,7 +125,3 @@ def _rule(name: str, hint: Any, default: Any) -> Any:
         return checked(None, lambda value: value is None or is_number(value), "be a number, or None")
     return checked(default, is_number, "be a number")
 
-
-def check_option_names(given: Mapping[str, Any], method: Method, kind: str) -> None:
-    """Refuse settings that a method does not know."""
-    check_names(given, method.settings.names(), kind)

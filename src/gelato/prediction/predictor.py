@@ -39,7 +39,7 @@ class LinkPredictor(ABC):
     chosen_: Mapping[str, Any] = MappingProxyType({})  # settings that were chosen on validation links
 
     def __init__(self, **settings: Any) -> None:
-        check_names(settings, self.Settings.names(), f"parameter of {type(self).__name__}")
+        check_names(settings, self.Settings.names(), "parameter", type(self).__name__)
         self.settings = self.Settings(**settings)
 
     def __init_subclass__(cls, **rest: Any) -> None:
@@ -177,7 +177,7 @@ class LinkPredictor(ABC):
 
     def set_params(self, **params: Any) -> Self:
         """Change some parameters."""
-        check_names(params, list(self.get_params()), f"parameter of {type(self).__name__}")
+        check_names(params, list(self.get_params()), "parameter", type(self).__name__)
         self.settings = self.settings.replaced(**params)
         return self
 

@@ -61,12 +61,12 @@ class Settings:
         return [each.name for each in fields(cls)]
 
 
-def check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
-    """Refuse a name that is not known."""
+def check_names(given: Iterable[str], known: Sequence[str], kind: str, owner: str) -> None:
+    """Refuse the name of a parameter or a setting that ``owner`` does not have."""
     for name in given:
         if name not in known:
             takes = f"known: {', '.join(known)}" if known else "there are none"
-            raise InputError(f"unknown {kind} {name!r}; {takes}")
+            raise InputError(f"unknown {kind} {name!r} of {owner}; {takes}")
 
 
 def checked(default: Any, holds: Callable[[Any], bool], rule: str) -> Any:

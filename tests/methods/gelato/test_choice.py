@@ -11,11 +11,10 @@ import torch
 import reference
 from gelato.datasets import block_model
 from gelato.graph import Graph
+from gelato.methods.gelato import choice
 from gelato.methods.gelato.choice import (
     ALL_LEARNED,
-    ALPHAS,
     BETA,
-    ETAS,
     MARGIN,
     PLAIN,
     TRIAL_EPOCHS,
@@ -24,13 +23,12 @@ from gelato.methods.gelato.choice import (
     untrained_choice,
 )
 from gelato.methods.gelato.model import Gelato
-from gelato.methods.gelato.settings import Settings
+from gelato.methods.gelato.settings import GRID, GelatoSettings
 from gelato.methods.heuristics import autocovariance
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
 from gelato.splits import split
-from gelato.training import choice
 
 CPU = torch.device("cpu")
 LOOPS = ("isolated", "all")
@@ -82,8 +80,8 @@ def average_precision(parts, R):
 
 def searched(parts, settings):
     """The best eta and self-loops at the middle alpha, then the best alpha and self-loops."""
-    etas = ETAS if settings.eta is None else (settings.eta,)
-    alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
+    etas = GRID["eta"] if settings.eta is None else (settings.eta,)
+    alphas = GRID["alpha"] if settings.alpha is None else (settings.alpha,)
     loops = LOOPS if settings.self_loops is None else (settings.self_loops,)
 
     def found(eta, alpha, self_loops):
@@ -106,12 +104,12 @@ def test_the_oracle_agrees_with_the_package_on_the_average_precision(parts):
 @pytest.mark.parametrize("seed", [0, 4, 8, 9])
 def test_the_untrained_choice_is_that_of_the_search_by_hand(seed):
     parts = split(graph_of(seed), seed, (0.15, 0.1))
-    assert untrained_choice(parts, Settings()) == searched(parts, Settings())
+    assert untrained_choice(parts, GelatoSettings()) == searched(parts, GelatoSettings())
 
 
 @pytest.mark.parametrize("given", [{"eta": 0.3}, {"alpha": 0.25}, {"self_loops": "all"}, {"eta": 0.0, "steps": 2}])
 def test_what_is_given_is_kept_and_the_rest_is_searched(parts, given):
-    settings = Settings(**given)
+    settings = GelatoSettings(**given)
     found = untrained_choice(parts, settings)
     assert found == searched(parts, settings)
     assert {name: value for name, value in found.items() if name in given} == {
@@ -121,7 +119,7 @@ def test_what_is_given_is_kept_and_the_rest_is_searched(parts, given):
 
 def test_attributes_that_tell_the_blocks_are_used_and_misleading_ones_are_not():
     telling = split(block_model([22, 22], 0.25, 0.04, attributes=24, words=6, noise=0.0, seed=1), 0, (0.15, 0.1))
-    assert untrained_choice(telling, Settings())["eta"] > 0
+    assert untrained_choice(telling, GelatoSettings())["eta"] > 0
 
 
 # The trials
@@ -146,10 +144,10 @@ def trials(monkeypatch):
 
 
 def test_all_weight_is_learned_only_where_that_is_better_by_a_margin(parts, trials):
-    mixed = {**untrained_choice(parts, Settings()), "beta": BETA}
+    mixed = {**untrained_choice(parts, GelatoSettings()), "beta": BETA}
     for learned, wanted in ((1.0, mixed), (MARGIN, mixed), (MARGIN + 1e-6, ALL_LEARNED), (0.0, mixed)):
         made = trials(1.0, learned)
-        assert choose(parts, Settings(), CPU) == wanted
+        assert choose(parts, GelatoSettings(), CPU) == wanted
         assert made == [mixed, ALL_LEARNED]
         made.clear()
     assert MARGIN == 1.1
@@ -158,7 +156,7 @@ def test_all_weight_is_learned_only_where_that_is_better_by_a_margin(parts, tria
 def test_given_values_are_kept_in_every_trial(parts, trials):
     given = {"eta": 0.3, "alpha": 0.5}
     made = trials(0.0, 1.0)
-    assert choose(parts, Settings(**given), CPU) == ALL_LEARNED | given
+    assert choose(parts, GelatoSettings(**given), CPU) == ALL_LEARNED | given
     assert all(trial[name] == value for trial in made for name, value in given.items())
     assert len(made) == 2 and made[0] != made[1]
 
@@ -166,19 +164,19 @@ def test_given_values_are_kept_in_every_trial(parts, trials):
 def test_nothing_is_tried_where_nothing_is_left_to_choose_or_to_train(parts, trials):
     made = trials(1.0, 2.0)
     everything = {"eta": 0.3, "alpha": 0.4, "beta": 0.5, "self_loops": "all"}
-    assert choose(parts, Settings(**everything), CPU) == everything
-    mixed = {**untrained_choice(parts, Settings()), "beta": BETA}
-    assert choose(parts, Settings(epochs=0), CPU) == mixed
-    alike = Settings(**{**ALL_LEARNED, "beta": None, "alpha": 0.0}, epochs=5)
+    assert choose(parts, GelatoSettings(**everything), CPU) == everything
+    mixed = {**untrained_choice(parts, GelatoSettings()), "beta": BETA}
+    assert choose(parts, GelatoSettings(epochs=0), CPU) == mixed
+    alike = GelatoSettings(**{**ALL_LEARNED, "beta": None, "alpha": 0.0}, epochs=5)
     assert choose(parts, replace(alike, beta=1.0), CPU) == ALL_LEARNED
     bare = Graph.from_edges(parts.graph.edges, parts.graph.n)
-    assert choose(split(bare), Settings(), CPU) == PLAIN
-    assert choose(split(bare), Settings(alpha=0.5), CPU) == PLAIN | {"alpha": 0.5}
+    assert choose(split(bare), GelatoSettings(), CPU) == PLAIN
+    assert choose(split(bare), GelatoSettings(alpha=0.5), CPU) == PLAIN | {"alpha": 0.5}
     assert made == []
 
 
 def test_a_trial_is_a_short_training_and_its_validation_ap(parts):
-    settings = Settings(eta=0.25, alpha=0.5, beta=0.5, self_loops="all", hidden=8, batches=3, epochs=3)
+    settings = GelatoSettings(eta=0.25, alpha=0.5, beta=0.5, self_loops="all", hidden=8, batches=3, epochs=3)
     model = Gelato(**settings.as_dict()).fit(parts)
     wanted = metric("ap", rank(model.scores(), unbiased(parts, "valid")))
     assert choice._trained(parts, settings, CPU) == pytest.approx(wanted, rel=1e-9)
@@ -190,13 +188,13 @@ def test_a_trial_is_a_short_training_and_its_validation_ap(parts):
 def test_a_trial_has_a_few_epochs_at_most(parts, monkeypatch):
     epochs = []
 
-    class Counted(choice.Trainer):
-        def __init__(self, enhancer, scorer, settings, device):
+    class Counted(choice.Loop):
+        def __init__(self, task, settings, device):
             epochs.append(settings.epochs)
-            super().__init__(enhancer, scorer, replace(settings, epochs=1), device)
+            super().__init__(task, replace(settings, epochs=1), device)
 
-    monkeypatch.setattr(choice, "Trainer", Counted)
-    settings = Settings(eta=0.0, alpha=0.5, beta=0.5, self_loops="all", hidden=8, batches=2)
+    monkeypatch.setattr(choice, "Loop", Counted)
+    settings = GelatoSettings(eta=0.0, alpha=0.5, beta=0.5, self_loops="all", hidden=8, batches=2)
     for asked in (100, 2):
         choice._trained(parts, replace(settings, epochs=asked), CPU)
     assert epochs == [TRIAL_EPOCHS, 2]

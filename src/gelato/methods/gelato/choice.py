@@ -49,7 +49,7 @@ MARGIN = 1.1
 
 def choose(split: Split, settings: GelatoSettings, device: torch.device) -> dict[str, Any]:
     """Values for those of eta, alpha, beta and self_loops that are ``None``, with those given."""
-    given = {name: getattr(settings, name) for name in PLAIN}
+    given = {name: value for name, value in settings.as_dict().items() if name in PLAIN}
     free = [name for name, value in given.items() if value is None]
     if not free:
         return given

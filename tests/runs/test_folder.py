@@ -1,0 +1,274 @@
+"""The folder of a run: one writer at a time, nothing foreign touched, nothing damaged computed with."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from gelato import Gelato, Heuristic, InputError, open_model, open_run, split
+from gelato.datasets import block_model
+from gelato.io import write_graph
+from gelato.runs.files import CHECKPOINT, CONFIG, FORMAT, MODEL, format_of, read_tensors, write_tensors
+from gelato.runs.folder import LOCK, opened
+
+FIXED = {"eta": 0.25, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 8, "epochs": 2, "batches": 2}
+IDENTITY = {"method": "made-up", "settings": {"depth": 3}, "graph": "g", "attributes": None, "names": "n", "valid": "v"}
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return block_model([25, 25], 0.2, 0.02, attributes=20, words=6, seed=3)
+
+
+@pytest.fixture(scope="module")
+def finished(graph, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    return Gelato(**FIXED).fit(split(graph), run=folder), folder
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != LOCK}
+
+
+# One writer at a time
+
+
+def test_a_second_writer_is_refused_at_once_and_disturbs_nothing(tmp_path):
+    with opened(tmp_path / "run", IDENTITY, {}) as folder:
+        scrap = folder.path / ".gelato-unfinished"  # what the first one is writing just now
+        scrap.mkdir()
+        before = contents(folder.path)
+        begin = time.monotonic()
+        with pytest.raises(InputError, match="another process is writing this run; wait for it, or give another"):
+            opened(tmp_path / "run", IDENTITY, {}).__enter__()
+        assert time.monotonic() - begin < 1
+        assert scrap.exists() and contents(folder.path) == before
+    with opened(tmp_path / "run", IDENTITY, {}):
+        assert not scrap.exists()  # left behind by a writer that is gone
+
+
+def test_a_second_fit_in_another_process_is_refused_and_the_first_ends_undisturbed(graph, tmp_path):
+    path, run = tmp_path / "graph.npz", tmp_path / "run"
+    write_graph(graph, path)
+    settings = {**FIXED, "epochs": 400}
+    given = [part for name, value in settings.items() for part in ("--option", f"{name}={value}")]
+    command = [sys.executable, "-m", "gelato", "fit", str(path), *given, "--out", str(run), "--quiet", "--threads", "1"]
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (run / CHECKPOINT).exists() and first.poll() is None:
+        time.sleep(0.01)
+    second = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    running = first.poll() is None
+    first.send_signal(signal.SIGTERM) if running else None
+    first.communicate(timeout=60)
+    assert running, "the first fit ended too soon to be disturbed; give it more epochs"
+    assert second.returncode == 2
+    assert (
+        second.stderr.strip()
+        == f"gelato: {run}: another process is writing this run; wait for it, or give another folder"
+    )
+    epochs = [json.loads(line)["epoch"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert epochs == list(range(1, len(epochs) + 1))
+
+
+def test_the_lock_ends_with_its_process(tmp_path):
+    code = (
+        "import time\nfrom gelato.runs.folder import opened\n"
+        f"with opened({str(tmp_path / 'run')!r}, {IDENTITY!r}, {{}}):\n    print('in', flush=True)\n    time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "in\n"
+    with pytest.raises(InputError, match="another process"):
+        opened(tmp_path / "run", IDENTITY, {}).__enter__()
+    process.kill()
+    process.communicate(timeout=30)
+    with opened(tmp_path / "run", IDENTITY, {}) as folder:
+        assert not folder.begun
+
+
+def test_threads_of_one_process_are_kept_apart_too(tmp_path):
+    refused = []
+
+    def second():
+        try:
+            opened(tmp_path / "run", IDENTITY, {}).__enter__()
+        except InputError as error:
+            refused.append(str(error))
+
+    with opened(tmp_path / "run", IDENTITY, {}):
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+    assert len(refused) == 1
+
+
+# Nothing foreign
+
+
+def test_a_folder_with_other_files_is_refused_and_left_as_it_was(graph, tmp_path, monkeypatch):
+    write_graph(graph, tmp_path / "graph.npz")
+    (tmp_path / "notes.txt").write_text("mine")
+    before = contents(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for out in (".", tmp_path):
+        with pytest.raises(InputError, match=r"is not empty and is not a run \(it has graph\.npz\); give a new folder"):
+            Gelato(**FIXED).fit(graph, run=out)
+    assert contents(tmp_path) == before and not (tmp_path / LOCK).exists()
+
+
+@pytest.mark.parametrize("text", ["{}", "[1, 2]", "not json", '{"name": "my package"}'])
+def test_a_config_of_the_user_is_not_a_run(graph, tmp_path, text):
+    (tmp_path / CONFIG).write_text(text)
+    with pytest.raises(InputError, match="is not empty and is not a run"):
+        Heuristic("ac").fit(graph, run=tmp_path)
+    assert (tmp_path / CONFIG).read_text() == text
+
+
+def test_an_empty_folder_is_taken(graph, tmp_path):
+    Heuristic("ac").fit(graph, run=tmp_path)
+    assert open_run(tmp_path).model.method == "ac"
+
+
+# Starts that fail
+
+
+def test_a_refused_start_leaves_nothing_behind(graph, tmp_path):
+    bare = block_model([20, 20], 0.3, 0.02, seed=1)
+    with pytest.raises(InputError, match="needs node attributes; give an attribute table"):
+        Gelato(**FIXED).fit(bare, run=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    Gelato(**{**FIXED, "eta": 0.0, "alpha": 1.0}).fit(bare, run=tmp_path / "run")  # the repaired command
+
+
+def test_a_refused_start_in_a_folder_of_the_user_leaves_the_folder(tmp_path):
+    bare = block_model([20, 20], 0.3, 0.02, seed=1)
+    with pytest.raises(InputError, match="needs node attributes"):
+        Gelato(**FIXED).fit(bare, run=tmp_path)
+    assert contents(tmp_path) == {}
+    Gelato(**{**FIXED, "eta": 0.0, "alpha": 1.0}).fit(bare, run=tmp_path)
+
+
+def test_a_start_that_was_killed_before_it_kept_anything_blocks_no_other_settings(graph, tmp_path):
+    with opened(tmp_path / "run", IDENTITY, {}):
+        pass
+    with opened(tmp_path / "run", {**IDENTITY, "settings": {"depth": 4}}, {}) as folder:
+        assert json.loads((folder.path / CONFIG).read_text())["settings"] == {"depth": 4}
+        folder.keep({"x": np.zeros(2)}, {"epoch": 1}, {"epoch": 1})
+    with pytest.raises(InputError, match=r"holds another run \(its depth is 4, not 3\)"):
+        opened(tmp_path / "run", IDENTITY, {}).__enter__()
+    with pytest.raises(InputError, match="holds a run of made-up, not of another"):
+        opened(tmp_path / "run", {**IDENTITY, "method": "another"}, {}).__enter__()
+
+
+# Formats and releases
+
+
+def test_another_release_of_the_same_format_resumes(finished, graph, tmp_path, monkeypatch):
+    model, folder = finished
+    monkeypatch.setattr("gelato.runs.folder.__version__", "99.0")
+    again = Gelato(**FIXED).fit(split(graph), run=folder)
+    np.testing.assert_array_equal(again.weights_, model.weights_)
+    assert json.loads((folder / CONFIG).read_text())["release"] == "99.0"
+
+
+def as_format_3(folder):
+    """Rewrite the files of a run as the release before wrote them: no method, no checksums."""
+    config = json.loads((folder / CONFIG).read_text())
+    config = {"format": "gelato run 3", "gelato": "0.1.0"} | {
+        key: value for key, value in config.items() if key not in ("format", "release", "method")
+    }
+    (folder / CONFIG).write_text(json.dumps(config))
+    for name in (CHECKPOINT, MODEL):
+        tensors, words = read_tensors(folder / name)
+        words = {key: value for key, value in words.items() if key not in ("format", "method")}
+        words = words | ({"format": "gelato run 3"} if name == MODEL else {})
+        save_file(tensors, folder / name, metadata=words)
+
+
+def test_a_run_of_format_3_is_opened_and_resumed(graph, tmp_path):
+    hidden, folder = split(graph), tmp_path / "run"
+    model = Gelato(**FIXED).fit(hidden, run=folder)
+    as_format_3(folder)
+    np.testing.assert_array_equal(open_run(folder).model.weights_, model.weights_)
+    np.testing.assert_array_equal(Gelato.load(folder).weights_, model.weights_)
+    (folder / MODEL).unlink()  # stopped after its last epoch
+    seen = []
+    again = Gelato(**FIXED).fit(hidden, run=folder, report=seen.append)
+    np.testing.assert_array_equal(again.weights_, model.weights_)
+    assert seen == [] and json.loads((folder / CONFIG).read_text())["format"] == FORMAT
+
+
+@pytest.mark.parametrize("told", ["5", "gelato run 2", "new", ""])
+def test_a_format_of_another_time_is_refused(tmp_path, told):
+    with pytest.raises(InputError, match="this release of gelato reads 3 and 4; train again"):
+        format_of({"format": told}, tmp_path / "model.safetensors")
+
+
+# Damage
+
+
+@pytest.mark.parametrize("name", [MODEL, CHECKPOINT])
+def test_a_flipped_bit_anywhere_in_the_tensors_is_refused(finished, graph, tmp_path, name):
+    _, folder = finished
+    whole = bytearray((folder / name).read_bytes())
+    header = 8 + int.from_bytes(whole[:8], "little")
+    path = tmp_path / name
+    for place in np.random.default_rng(0).integers(header, len(whole), size=20):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << (int(place) % 8)
+        path.write_bytes(flipped)
+        with pytest.raises(InputError, match=f"{name}: is damaged: its checksum does not match; delete it"):
+            read_tensors(path)
+    path.write_bytes(whole)
+    assert set(read_tensors(path)[0]) == set(load_file(path))
+
+
+def test_flipped_words_are_refused(tmp_path):
+    path = tmp_path / "x.safetensors"
+    write_tensors(path, {"x": np.arange(3)}, {"state": "epoch 17"})
+    path.write_bytes(path.read_bytes().replace(b"epoch 17", b"epoch 16"))
+    with pytest.raises(InputError, match="its checksum does not match"):
+        read_tensors(path)
+
+
+def test_a_damaged_model_is_not_scored_with(graph, tmp_path):
+    folder = tmp_path / "run"
+    Gelato(**FIXED).fit(split(graph), run=folder)
+    whole = bytearray((folder / MODEL).read_bytes())
+    whole[-3] ^= 16
+    (folder / MODEL).write_bytes(whole)
+    for opening in (open_run, open_model, Gelato.load, lambda path: Gelato(**FIXED).fit(split(graph), run=path)):
+        with pytest.raises(InputError, match="is damaged"):
+            opening(folder)
+
+
+# Methods that learn nothing
+
+
+def test_a_heuristic_leaves_the_same_folder_with_its_settings_only(graph, tmp_path):
+    hidden = split(graph)
+    model = Heuristic("ac", {"steps": 2}).fit(hidden, run=tmp_path / "run")
+    config = json.loads((tmp_path / "run" / CONFIG).read_text())
+    assert (config["method"], config["settings"]["steps"]) == ("ac", 2)
+    run = open_run(tmp_path / "run")
+    np.testing.assert_array_equal(run.model.scores().pairs(hidden.test), model.scores().pairs(hidden.test))
+    assert run.whole().graph_.m == graph.m and open_model(tmp_path / "run", graph).graph_.m == graph.m
+    with pytest.raises(InputError, match=r"holds another run \(its steps is 2, not 3\)"):
+        Heuristic("ac").fit(hidden, run=tmp_path / "run")
+    with pytest.raises(InputError, match="holds a run of ac, not of cn"):
+        Heuristic("cn").fit(hidden, run=tmp_path / "run")
+    with pytest.raises(InputError, match="holds a model of ac, not of gelato"):
+        Gelato.load(tmp_path / "run")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a user who may not write everywhere")
+def test_a_place_that_may_not_be_written_is_refused(graph, tmp_path):
+    (tmp_path / "closed").mkdir(mode=0o500)
+    with pytest.raises(InputError, match="cannot be made the folder of a run"):
+        Heuristic("ac").fit(graph, run=tmp_path / "closed" / "run")
