@@ -143,8 +143,8 @@ def estimate(
 def _estimate_evaluation(
     name: str, split: "Split", options: dict[str, Any], method: str | None, as_json: bool, test: dict[str, Any]
 ) -> None:
+    from gelato.evaluation.estimate import estimate_method
     from gelato.evaluation.evaluate import methods_of
-    from gelato.ranking.estimate import estimate_method
 
     if method is None:
         raise click.UsageError("--step evaluate needs --method, such as --method ac; see 'gelato methods'")

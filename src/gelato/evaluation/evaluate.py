@@ -4,8 +4,6 @@ import hashlib
 import inspect
 import json
 import math
-import resource
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from scipy.sparse import csr_array
 from gelato import __version__
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.memory import peak_memory
 from gelato.methods.heuristics import HEURISTICS
 from gelato.partition import partition
 from gelato.ranking.checkpoint import Checkpoint
@@ -230,12 +229,6 @@ def options_of(method: str) -> list[str]:
     """The names of the options that a method takes."""
     parameters = inspect.signature(HEURISTICS[method]).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-
-
-def peak_memory() -> int:
-    """Largest resident size of this process so far, in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _key(train: Graph, candidates: Candidates, method: str, options: Mapping[str, Any]) -> str:

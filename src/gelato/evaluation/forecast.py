@@ -8,14 +8,14 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from gelato.datasets import block_model
-from gelato.evaluation.evaluate import peak_memory
+from gelato.evaluation.estimate import estimate_method
 from gelato.explain.explanation import explain_all
 from gelato.graph import Graph
+from gelato.memory import peak_memory
 from gelato.methods.gelato.choice import ALPHAS, ETAS, TRIAL_EPOCHS
 from gelato.methods.gelato.enhance.augmentation import most_similar_by_share
 from gelato.methods.gelato.model import Gelato
 from gelato.prediction.precision import REPEATS
-from gelato.ranking.estimate import estimate_method
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gelato import __version__
-from gelato.evaluation.evaluate import peak_memory
+from gelato.memory import peak_memory
 from gelato.prediction.precision import REPEATS, SHARE, hidings, rehearsal_folder
 from gelato.prediction.reasons import explainable, explanations
 from gelato.prediction.suggest import Stage, silent, suggest
