@@ -103,11 +103,12 @@ def _overall(
 ) -> Links:
     """The best ``k`` pairs, of the highest tier first."""
     score, key = np.empty(0), np.empty(0, np.int64)
-    for scans in tiers:
+    for scans, report in zip(tiers, _shared(progress, tiers), strict=True):
         if len(key) < k:
-            search = _Search(scans, n, minimum, engine)
-            more_score, more_key = search.best(k - len(key), progress)
+            more_score, more_key = _Search(scans, n, minimum, engine).best(k - len(key), report)
             score, key = np.append(score, scans[0].unit * more_score), np.append(key, more_key)
+        elif report is not None:
+            report(_pairs(scans), None)  # none of them can come any more
     return Links(np.column_stack(np.divmod(key, n)), score)
 
 
@@ -117,8 +118,8 @@ def _by_row(
     """The best ``k`` pairs of each row, of the highest tier first."""
     rows = len(tiers[0][0].rows)
     score, key, left = [], [], np.full(rows, k)
-    for (scan,) in tiers:
-        raw, keys, count = _Search([scan], n, minimum, engine).best_by_row(k, progress)
+    for (scan,), report in zip(tiers, _shared(progress, tiers), strict=True):
+        raw, keys, count = _Search([scan], n, minimum, engine).best_by_row(k, report)
         taken = np.minimum(count, left)
         filled = np.arange(raw.shape[1]) < taken[:, None]
         score.append((np.repeat(np.arange(rows), taken), scan.unit * raw[filled]))
@@ -127,6 +128,19 @@ def _by_row(
     order = np.argsort(np.concatenate([row for row, _ in score]), kind="stable")
     keys = np.concatenate(key)[order]
     return Links(np.column_stack(np.divmod(keys, n)), np.concatenate([value for _, value in score])[order])
+
+
+def _pairs(scans: Sequence[SearchScan]) -> int:
+    """How many pairs some scans hold, those left out included."""
+    return sum(scan.pairs_of(block) for scan in scans for block in scan.blocks)
+
+
+def _shared(progress: Progress | None, tiers: list[list[SearchScan]]) -> list[Progress | None]:
+    """One report of progress for each tier, which go on from one another."""
+    if progress is None:
+        return [None] * len(tiers)
+    ends = np.cumsum([0, *map(_pairs, tiers)]).tolist()
+    return [lambda done, _, before=before: progress(before + done, ends[-1]) for before in ends[:-1]]
 
 
 def _restriction(
@@ -200,7 +214,7 @@ class _Search:
 
     def best(self, k: int, progress: Progress | None = None) -> Entries:
         """The best ``k`` pairs, in order."""
-        k = min(k, sum(scan.pairs_of(block) for scan in self._scans for block in scan.blocks))
+        k = min(k, _pairs(self._scans))
         if k == 0:
             return np.empty(0), np.empty(0, np.int64)
         kept = self._kept(k + max(SLACK, k // 16), self._limits, progress)
