@@ -12,7 +12,7 @@ from gelato.datasets import block_model, load
 from gelato.evaluation.evaluate import evaluate
 from gelato.explain.explanation import explain_all
 from gelato.methods.gelato.settings import Settings, read_settings
-from gelato.methods.heuristics import HEURISTICS, autocovariance
+from gelato.methods import HEURISTICS, autocovariance
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.estimate import estimate
 from gelato.ranking.metrics import average_precision, hit_count

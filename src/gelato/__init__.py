@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from gelato.regimes import biased as biased
     from gelato.regimes import partitioned as partitioned
     from gelato.regimes import unbiased as unbiased
+    from gelato.scores import BlockScores as BlockScores
     from gelato.scores import DenseScores as DenseScores
+    from gelato.scores import LiftedScores as LiftedScores
     from gelato.scores import WalkScores as WalkScores
     from gelato.splits import Split as Split
     from gelato.splits import audit as audit
@@ -59,7 +61,7 @@ _HOMES = {
     "ranking.ranks": ("Ranks",),
     "ranking.top": ("top",),
     "regimes": ("Candidates", "biased", "partitioned", "unbiased"),
-    "scores": ("DenseScores", "WalkScores"),
+    "scores": ("BlockScores", "DenseScores", "LiftedScores", "WalkScores"),
     "splits": ("Split", "audit", "split", "split_by_time"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gelato.datasets import block_model, debian_sample
+from gelato.evaluation.estimate import estimate_method
 from gelato.evaluation.evaluate import evaluate
 from gelato.methods import HEURISTICS
 from gelato.ranking.compilation import compile_for
-from gelato.ranking.estimate import estimate, estimate_method
+from gelato.ranking.estimate import estimate
 from gelato.regimes import biased, unbiased
 from gelato.splits import split
 

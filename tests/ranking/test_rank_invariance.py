@@ -129,7 +129,7 @@ def test_a_weighted_graph_with_many_distinct_degrees_is_ranked_exactly(monkeypat
     graph = Graph.from_edges(graph.edges, graph.n, weights=random.random(graph.m) + 0.1)
     parts = split(graph, 0, (0.0, 0.3))
     scores, candidates = autocovariance(parts.train), unbiased(parts)
-    matrix = scores.block(np.arange(graph.n))
+    matrix = scores.block(np.arange(graph.n), np.arange(graph.n))
     links = {tuple(pair) for pair in graph.edges.tolist()}
     values = np.array([matrix[u, v] for u in range(graph.n) for v in range(u + 1, graph.n) if (u, v) not in links])
     found = rank(scores, candidates)
@@ -160,7 +160,7 @@ def test_a_predictor_with_the_wrong_shape_is_refused(parts):
 
 
 def test_a_predictor_may_hand_over_any_memory_layout(parts):
-    matrix = autocovariance(parts.train).block(np.arange(parts.graph.n))
+    matrix = autocovariance(parts.train).block(np.arange(parts.graph.n), np.arange(parts.graph.n))
     usual = rank(DenseScores(parts.graph.n, lambda wanted: matrix[wanted]), unbiased(parts))
     turned = np.asfortranarray(matrix)
     assert same(usual, rank(DenseScores(parts.graph.n, lambda wanted: turned[wanted]), unbiased(parts)))

@@ -16,9 +16,8 @@ from gelato.datasets import debian_sample, load
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods import HEURISTICS
-from gelato.ranking.sweeps import sweeps_of
 from gelato.ranking.top import top
-from gelato.scores import DenseScores, WalkScores
+from gelato.scores import DenseScores, Query, WalkScores
 from graphs import WEIGHTS, cycle, path, random_graph, star
 
 EXACT = {
@@ -177,7 +176,7 @@ def test_dense_scores_are_listed_as_their_own_matrix_says(name, directed, buffer
     for seed in range(3):
         graph = random_graph(seed, directed=directed)
         scores = HEURISTICS[name](graph)
-        matrix = scores.block(np.arange(graph.n))
+        matrix = scores.block(np.arange(graph.n), np.arange(graph.n))
         matrix = matrix if directed else np.triu(matrix) + np.triu(matrix, 1).T
 
         def score(u, v, matrix=matrix, near=scores.floor):
@@ -216,9 +215,10 @@ def test_few_nodes_are_answered_from_their_own_rows(directed):
     graph = random_graph(5, directed=directed)
     scores = HEURISTICS["ac"](graph)
     some, every = np.array([2, 3]), np.arange(graph.n)
-    for rows, partners in ((some, None), (some, every), (every, some)):
-        sweeps = sweeps_of(scores, graph.pattern, rows, partners)
-        assert [sweep.pattern.rows.tolist() for sweep in sweeps] == [[2, 3]] * len(sweeps)
+    for rows, columns in ((some, None), (some, every), (every, some)):
+        query = Query(graph.pattern, directed, rows=rows, columns=columns, either_end=columns is None)
+        scans = scores.searches(query)
+        assert [scan.rows.tolist() for scan in scans] == [[2, 3]] * len(scans)
 
 
 # Scores that tie in truth and differ in their last bits.
@@ -423,7 +423,7 @@ def test_questions_that_make_no_sense_are_refused(options, message):
 
 def sorted_pairs(scores, graph):
     """All unlinked pairs of an undirected graph and their scores, best first, ties by ``(u, v)``; by float scores."""
-    matrix = scores.block(np.arange(graph.n))
+    matrix = scores.block(np.arange(graph.n), np.arange(graph.n))
     matrix[graph.adjacency.nonzero()] = np.nan
     u, v = np.triu_indices(graph.n, 1)
     order = np.argsort(-matrix[u, v], kind="stable")[: (~np.isnan(matrix[u, v])).sum()]

@@ -55,7 +55,7 @@ def test_densities_count_every_pair_as_brute_force_does(method, shape):
         parts = hidden(random_graph(seed, **shape))
         scores = HEURISTICS[method](parts.train)
         density = density_of(method, scores, unbiased(parts), threads=1)
-        every = scores.block(np.arange(scores.n))
+        every = scores.block(np.arange(scores.n), np.arange(scores.n))
         assert list(density.non_links) == by_bin([every[u, v] for u, v in non_links(parts.graph)], density.edges)
         assert list(density.links) == by_bin([every[u, v] for u, v in parts.test], density.edges)
 

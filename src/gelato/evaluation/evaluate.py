@@ -9,7 +9,7 @@ from typing import Any
 
 from gelato.memory import peak_memory
 from gelato.methods import new_predictor
-from gelato.ranking.checkpoint import checkpoint_for
+from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.metrics import CUTS, DEFAULT_METRICS, hit_count, metric, random_metric
 from gelato.ranking.rank import Progress, rank
@@ -106,7 +106,7 @@ def evaluate(
         scores = new_predictor(method, **chosen).set_params(threads=threads).fit(split).scores()
     seconds = time.perf_counter() - begin
     compile_for(scores)
-    checkpoint = None if resume is None else checkpoint_for(scores, candidates, resume)
+    checkpoint = None if resume is None else Checkpoint.within(resume, scores, candidates)
     begin = time.perf_counter()
     ranks = rank(scores, candidates, threads=threads, progress=progress, checkpoint=checkpoint)
     seconds += time.perf_counter() - begin

@@ -69,7 +69,7 @@ def explain_all(
     """The same for ``(p, 2)`` pairs, which are ranked in one pass."""
     walked = explainable(scores)
     check_fit(walked, graph.n, graph.directed)
-    if walked.first is not walked.inner:
+    if not walked.on_graph:
         raise InputError(
             "these walks lead over attributes, so they tell no links between nodes; walks_between lists them"
         )

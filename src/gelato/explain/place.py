@@ -35,10 +35,10 @@ def places_of(scores: Scores, graph: Graph, pairs: Pairs, threads: int | None = 
     )
     ranks = rank(scores, candidates, threads=threads)
     linked = np.isin(listed, known)
-    others = np.sort(ranks.score[~linked])  # the unlinked ones of the list, which the ranks leave out
-    below_or_tied = np.searchsorted(others, ranks.score, side="right")
+    others = np.sort(ranks.order[~linked])  # the unlinked ones of the list, which the ranks leave out
+    below_or_tied = np.searchsorted(others, ranks.order, side="right")
     above = ranks.above + len(others) - below_or_tied
-    tied = ranks.tied + below_or_tied - np.searchsorted(others, ranks.score, side="left") - ~linked
+    tied = ranks.tied + below_or_tied - np.searchsorted(others, ranks.order, side="left") - ~linked
     places = [
         Place(1 + above_it, tied_with_it, ranks.negatives + len(others))
         for above_it, tied_with_it in zip(above.tolist(), tied.tolist(), strict=True)

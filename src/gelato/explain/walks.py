@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gelato.errors import InputError
 from gelato.graph import check_nodes
 from gelato.kernels.paths import heaviest_walks, levels_of
-from gelato.scores import LINEAR, Scores, WalkScores
+from gelato.scores import Scores, WalkScores
 
 MOST = 1_000_000
 """Walks that are listed at most when no limit is given."""
@@ -38,8 +38,9 @@ class Walks:
 
 def explainable(scores: Scores) -> WalkScores:
     """The scores, if they are sums over walks."""
-    if isinstance(scores, WalkScores) and scores.kind == LINEAR:
-        return scores
+    walked = scores.walks()
+    if walked is not None:
+        return walked
     raise InputError(
         "these scores are no sums over walks, so walks do not explain them;"
         " take one of the methods cn, aa, ra, pa, katz, cosine (of sparse attributes), ac or gelato"

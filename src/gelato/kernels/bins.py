@@ -66,6 +66,45 @@ def levels(score: NDArray[np.float64], magnitude: NDArray[np.float64], tolerance
     return Levels(bins_of(bounds), level, score[order][last][level])
 
 
+def anchored_levels(score: NDArray[np.float64], magnitude: NDArray[np.float64], tolerance: float) -> Levels:
+    """``levels`` that do not chain: the best score left is the anchor of a level and takes those that tie with it.
+
+    So scores of a level differ by the tolerance at most, however dense scores lie. Where the ranges of two levels
+    meet, the middle of the gap between their scores parts them.
+    """
+    order = np.argsort(-score, kind="stable")
+    sorted_score, near = score[order], tolerance * magnitude[order]
+    down = _anchored(sorted_score, near)
+    first = np.flatnonzero(np.diff(down, prepend=-1))  # of each level, best first
+    last = np.append(first[1:], len(order)) - 1
+    high = np.maximum.reduceat(sorted_score + near, first)
+    low = np.minimum.reduceat(sorted_score - near, first)
+    lowest, below = sorted_score[last[:-1]], sorted_score[first[1:]]
+    middle = np.maximum(below + (lowest - below) / 2, np.nextafter(below, np.inf))
+    ends = np.nextafter(high, np.inf)
+    meet = ends[1:] > low[:-1]
+    low[:-1] = np.where(meet, np.maximum(low[:-1], middle), low[:-1])
+    ends[1:] = np.where(meet, np.minimum(ends[1:], low[:-1]), ends[1:])
+    bounds = np.empty(2 * len(first))
+    bounds[0::2], bounds[1::2] = low[::-1], ends[::-1]
+    level = np.empty(len(order), dtype=np.int64)
+    level[order] = len(first) - 1 - down
+    return Levels(bins_of(bounds), level, sorted_score[first][::-1][level])
+
+
+@njit(cache=True, error_model="numpy")
+def _anchored(score, near):  # type: ignore[no-untyped-def]
+    """Number of the level of each of ``(p,)`` falling scores; ``near`` is the reach of each."""
+    level = np.empty(len(score), np.int64)
+    count, anchor = -1, 0
+    for i in range(len(score)):
+        if count < 0 or score[anchor] - score[i] > near[anchor] + near[i]:
+            count += 1
+            anchor = i
+        level[i] = count
+    return level
+
+
 def bins_of(bounds: NDArray[np.float64]) -> Bins:
     """Index sorted ``bounds`` by their leading bits."""
     wanted = int(np.clip(8 * len(bounds), 1 << 10, 1 << 16))

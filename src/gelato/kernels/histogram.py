@@ -49,15 +49,18 @@ def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def histogram_dense(rows, low, high, skip_indptr, skip_indices, block, bins, explicit):  # type: ignore[no-untyped-def]
-    """The same for a dense ``(b, n)`` block of scores, of which every entry is explicit; marks ``block`` with NaN."""
+def histogram_dense(rows, low, high, skip_indptr, skip_indices, block, first, bins, explicit):  # type: ignore[no-untyped-def]
+    """The same for a dense block of scores, of which every entry is explicit; marks ``block`` with NaN.
+
+    ``block`` is ``(b, c)``: the scores of ``rows`` with the columns ``first, first + 1, ...``.
+    """
     bounds, table, cells = bins.bounds, bins.table, bins.cells
     for i in range(len(rows)):
         u = rows[i]
         for j in range(skip_indptr[u], skip_indptr[u + 1]):
-            block[i, skip_indices[j]] = np.nan
-        block[i, u] = np.nan
+            block[i, skip_indices[j] - first] = np.nan
+        block[i, u - first] = np.nan
         for v in range(low[u], high[u]):
-            score = block[i, v]
+            score = block[i, v - first]
             if score == score:
                 explicit[bin_of(score, bounds, table, cells)] += 1

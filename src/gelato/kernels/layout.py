@@ -25,7 +25,7 @@ class Segments(NamedTuple):
     y: NDArray[np.int32]
 
 
-class Layout(NamedTuple):
+class ThreeSteps(NamedTuple):
     """Lists for walks of three steps.
 
     Attributes:
@@ -45,7 +45,7 @@ class Layout(NamedTuple):
     reverse: NDArray[np.int64]
 
 
-def layout_of(pattern: Pattern, support: Support, threads: int = 1) -> Layout:
+def layout_of(pattern: Pattern, support: Support, threads: int = 1) -> ThreeSteps:
     """Lay out the walks on a symmetric ``pattern`` to the pairs of its ``support`` of three steps."""
     pairs = support_of(pattern._replace(symmetric=False), 2, threads)
     columns = _columns(support.indptr, support.indices)
@@ -60,7 +60,7 @@ def layout_of(pattern: Pattern, support: Support, threads: int = 1) -> Layout:
         )
     )
     mirrored = pairs.find(np.column_stack([pairs.indices, pairs.rows]).astype(np.int64))
-    return Layout(two, three, back, entries, mirrored, reverse_of(pattern))
+    return ThreeSteps(two, three, back, entries, mirrored, reverse_of(pattern))
 
 
 def reverse_of(pattern: Pattern) -> NDArray[np.int64]:

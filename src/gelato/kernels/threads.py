@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-State = TypeVar("State")
-Block = TypeVar("Block")
+Memory = TypeVar("Memory")
+Turn = TypeVar("Turn")
 
 
 def default_threads() -> int:
@@ -19,10 +19,10 @@ def default_threads() -> int:
 
 
 def run_blocks(
-    blocks: Sequence[Block],
-    state: Callable[[], State],
-    task: Callable[[State, Block], None],
-    done: Callable[[State, Block], None],
+    blocks: Sequence[Turn],
+    state: Callable[[], Memory],
+    task: Callable[[Memory, Turn], None],
+    done: Callable[[Memory, Turn], None],
     threads: int,
 ) -> None:
     """Call ``task(state, block)`` for every block; ``done`` follows each, one at a time.

@@ -1,60 +1,22 @@
 """Consumer: offer the pairs of some rows to a buffer of the best ones, globally or row by row."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from gelato.kernels.best import drop, empty, place_levels, select, too_late
 from gelato.kernels.form import JACCARD, score_of
+from gelato.kernels.sought import BACKWARD, EITHER, PARTNER, ROW
 from gelato.kernels.walk import walk_row
-
-FORWARD, BACKWARD, EITHER = 0, 1, 2
-"""How a pair lists row ``u`` and column ``v``: ``(u, v)``, ``(v, u)``, or the smaller name first."""
-
-PARTNER, ROW = 1, 2
-"""Bits of ``Pattern.side``: a node may be the column of a pair; it is a row too, whose pairs must not come twice."""
 
 _CHUNK = 32  # hits of one row that are offered at once
 
 
-class Pattern(NamedTuple):
-    """Rows to look at and the columns that count in them; nodes may go by new indices.
-
-    ``rows`` and ``low`` are ``(r,)``: row ``rows[i]`` holds the columns from ``low[i]`` on, less itself and
-    ``skip_indices[skip_indptr[i] : skip_indptr[i + 1]]``. ``side`` is ``(n,)`` bits, ``name`` ``(n,)`` the old index,
-    ``node`` ``(n,)`` the ``g`` of the scores, ``lead`` that of the columns with the best background.
-    """
-
-    rows: NDArray[np.int64]
-    low: NDArray[np.int64]
-    skip_indptr: NDArray[np.int64]
-    skip_indices: NDArray[np.int64]
-    side: NDArray[np.uint8]
-    name: NDArray[np.int64]
-    node: NDArray[np.float64]
-    lead: float
-    turn: int
-
-
-class Partners(NamedTuple):
-    """The columns that count by falling background, then name: ``column``.
-
-    Row ``i`` begins at position ``start[i]``; at ``group_end[p]`` follows the next value of ``g`` after position ``p``.
-    """
-
-    column: NDArray[np.int64]
-    group_end: NDArray[np.int64]
-    start: NDArray[np.int64]
-
-
 @njit(nogil=True, cache=True, error_model="numpy")
-def top_walks(begin, end, pattern, walk, form, space, best):  # type: ignore[no-untyped-def]
-    """Offer what walks from ``pattern.rows[begin:end]`` reach to ``best``."""
+def top_walks(begin, end, sought, walk, form, space, best):  # type: ignore[no-untyped-def]
+    """Offer what walks from ``sought.rows[begin:end]`` reach to ``best``."""
     reached, touched = space.reached, space.touched
-    rows, lows, node = pattern.rows, pattern.low, pattern.node
-    skip_indptr, skip_indices = pattern.skip_indptr, pattern.skip_indices
+    rows, lows, node = sought.rows, sought.low, sought.node
+    skip_indptr, skip_indices = sought.skip_indptr, sought.skip_indices
     cuts, hit_node, hit_score = best.cut, best.hit_node, best.hit_score
     scale = np.inf if form.kind == JACCARD else form.scale
     n = len(node)
@@ -65,7 +27,7 @@ def top_walks(begin, end, pattern, walk, form, space, best):  # type: ignore[no-
             reached[skip_indices[j]] = 0
         reached[u] = 0
         cut = cuts[0]
-        highest = form.sign * (node[u] * pattern.lead)  # no score is above scale * W + highest, which spares the g_v
+        highest = form.sign * (node[u] * sought.lead)  # no score is above scale * W + highest, which spares the g_v
         hits = np.int64(0)
         if listed >= 0:
             for j in range(listed):
@@ -85,26 +47,26 @@ def top_walks(begin, end, pattern, walk, form, space, best):  # type: ignore[no-
                     hits += 1
             reached[low:] = 0
         if hits > 0:
-            _offer_walk(best, u, hits, form, pattern)
+            _offer_walk(best, u, hits, form, sought)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def top_walks_by_row(begin, end, pattern, partners, walk, form, space, best, out):  # type: ignore[no-untyped-def]
-    """Put the best entries of each of ``pattern.rows[begin:end]`` in order into its row of ``out``.
+def top_walks_by_row(begin, end, sought, partners, walk, form, space, best, out):  # type: ignore[no-untyped-def]
+    """Put the best entries of each of ``sought.rows[begin:end]`` in order into its row of ``out``.
 
     ``out`` holds ``(r, k)`` scores and keys, and ``(r,)`` how many there are, or -1 when the last level needs a
     closer look.
     """
-    reached, touched, node = space.reached, space.touched, pattern.node
+    reached, touched, node = space.reached, space.touched, sought.node
     cuts, hit_node, hit_score = best.cut, best.hit_node, best.hit_score
     scale = np.inf if form.kind == JACCARD else form.scale
     n = len(node)
     for i in range(begin, end):
         empty(best)
-        u = pattern.rows[i]
-        listed = _marked_walk(i, pattern, walk, space)
+        u = sought.rows[i]
+        listed = _marked_walk(i, sought, walk, space)
         cut = cuts[0]
-        highest = form.sign * (node[u] * pattern.lead)
+        highest = form.sign * (node[u] * sought.lead)
         hits = np.int64(0)
         for j in range(listed if listed >= 0 else n):
             v = touched[j] if listed >= 0 else j
@@ -114,89 +76,120 @@ def top_walks_by_row(begin, end, pattern, partners, walk, form, space, best, out
                 hit_score[hits] = value
                 hits += 1
                 if hits == _CHUNK:  # the sooner the cut rises, the fewer hits there are
-                    _offer_walk(best, u, hits, form, pattern)
+                    _offer_walk(best, u, hits, form, sought)
                     hits = np.int64(0)
                     cut = cuts[0]
-        _offer_walk(best, u, hits, form, pattern)
+        _offer_walk(best, u, hits, form, sought)
         select(best)
-        _offer_background(best, i, partners.start[i], reached, form, pattern, partners)
-        _clear(i, listed, pattern, space)
+        _offer_background(best, i, partners.start[i], reached, form, sought, partners)
+        _clear(i, listed, sought, space)
         _place_row(best, i, n, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def top_background(begin, end, pattern, partners, walk, form, space, best):  # type: ignore[no-untyped-def]
-    """Offer what walks from ``pattern.rows[begin:end]`` do not reach, as far as it could be kept."""
+def top_background(begin, end, sought, partners, walk, form, space, best):  # type: ignore[no-untyped-def]
+    """Offer what walks from ``sought.rows[begin:end]`` do not reach, as far as it could be kept."""
     for i in range(begin, end):
-        p = _chance(best, i, form, pattern, partners)
+        p = _chance(best, i, form, sought, partners)
         if p < len(partners.column):
-            listed = _marked_walk(i, pattern, walk, space)
-            _offer_background(best, i, p, space.reached, form, pattern, partners)
-            _clear(i, listed, pattern, space)
+            listed = _marked_walk(i, sought, walk, space)
+            _offer_background(best, i, p, space.reached, form, sought, partners)
+            _clear(i, listed, sought, space)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def top_dense(begin, end, pattern, block, best):  # type: ignore[no-untyped-def]
-    """Offer a dense ``(end - begin, n)`` block of the scores of ``pattern.rows[begin:end]``; marks it with NaN."""
+def top_block(begin, end, sought, columns, place, block, best):  # type: ignore[no-untyped-def]
+    """Offer a ``(end - begin, c)`` block of the scores of ``sought.rows[begin:end]`` with ``(c,)`` columns.
+
+    ``place`` is ``(n,)``, the position of each node among the columns, -1 if none; marks the block with NaN.
+    """
     for i in range(begin, end):
-        _offer_dense(best, i, block[i - begin], pattern)
+        _offer_block(best, i, block[i - begin], columns, place, sought)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def top_dense_by_row(begin, end, pattern, block, best, out):  # type: ignore[no-untyped-def]
-    """``top_walks_by_row`` for a dense block."""
+def top_block_by_row(begin, end, sought, columns, place, block, best, out):  # type: ignore[no-untyped-def]
+    """``top_walks_by_row`` for a block."""
     for i in range(begin, end):
         empty(best)
-        _offer_dense(best, i, block[i - begin], pattern)
+        _offer_block(best, i, block[i - begin], columns, place, sought)
         select(best)
-        _place_row(best, i, len(pattern.node), out)
+        _place_row(best, i, len(sought.node), out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _marked_walk(i, pattern, walk, space):  # type: ignore[no-untyped-def]
+def top_listed(begin, end, score, key, best):  # type: ignore[no-untyped-def]
+    """Offer the listed entries ``begin..end - 1``."""
+    for i in range(begin, end):
+        if score[i] >= best.cut[0]:
+            if too_late(score[i], key[i], best.bound[0], best.last[0], best.limits):
+                drop(score[i], best.bound, best.limits)
+            else:
+                size = best.size[0]
+                best.score[size] = score[i]
+                best.key[size] = key[i]
+                best.size[0] = size + 1
+                if size + 1 == len(best.score):
+                    select(best)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def top_listed_by_row(begin, end, indptr, score, key, n, best, out):  # type: ignore[no-untyped-def]
+    """``top_walks_by_row`` for entries listed by row: ``indptr[i]..indptr[i + 1] - 1`` are those of row ``i``."""
+    for i in range(begin, end):
+        empty(best)
+        top_listed(indptr[i], indptr[i + 1], score, key, best)
+        select(best)
+        _place_row(best, i, n, out)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _marked_walk(i, sought, walk, space):  # type: ignore[no-untyped-def]
     """``walk_row`` of row ``i``, with -1 where ``space.reached`` is neither explicit nor background."""
-    u, reached = pattern.rows[i], space.reached
-    listed = walk_row(u, pattern.low[i], len(pattern.node), walk, space)
-    for v in pattern.skip_indices[pattern.skip_indptr[i] : pattern.skip_indptr[i + 1]]:
+    u, reached = sought.rows[i], space.reached
+    listed = walk_row(u, sought.low[i], len(sought.node), walk, space)
+    for v in sought.skip_indices[sought.skip_indptr[i] : sought.skip_indptr[i + 1]]:
         reached[v] = -1
     reached[u] = -1
     return listed
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _clear(i, listed, pattern, space):  # type: ignore[no-untyped-def]
+def _clear(i, listed, sought, space):  # type: ignore[no-untyped-def]
     """Make ``space.reached`` zero again after ``_marked_walk``."""
     reached = space.reached
     if listed >= 0:
         for v in space.touched[:listed]:
             reached[v] = 0
     else:
-        reached[pattern.low[i] :] = 0
-    for v in pattern.skip_indices[pattern.skip_indptr[i] : pattern.skip_indptr[i + 1]]:
+        reached[sought.low[i] :] = 0
+    for v in sought.skip_indices[sought.skip_indptr[i] : sought.skip_indptr[i + 1]]:
         reached[v] = 0
-    reached[pattern.rows[i]] = 0
+    reached[sought.rows[i]] = 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _offer_dense(best, i, scores, pattern):  # type: ignore[no-untyped-def]
-    """Offer the ``(n,)`` scores of row ``i``; marks those left out with NaN."""
-    u, cut, hit_node, hit_score = pattern.rows[i], best.cut[0], best.hit_node, best.hit_score
-    for v in pattern.skip_indices[pattern.skip_indptr[i] : pattern.skip_indptr[i + 1]]:
-        scores[v] = np.nan
-    scores[u] = np.nan
+def _offer_block(best, i, scores, columns, place, sought):  # type: ignore[no-untyped-def]
+    """Offer the ``(c,)`` scores of row ``i`` with some columns; marks those left out with NaN."""
+    u, low, cut, hit_node, hit_score = sought.rows[i], sought.low[i], best.cut[0], best.hit_node, best.hit_score
+    for v in sought.skip_indices[sought.skip_indptr[i] : sought.skip_indptr[i + 1]]:
+        if place[v] >= 0:
+            scores[place[v]] = np.nan
+    if place[u] >= 0:
+        scores[place[u]] = np.nan
     hits = np.int64(0)
-    for v in range(pattern.low[i], len(scores)):
-        if scores[v] >= cut:
-            hit_node[hits] = v
-            hit_score[hits] = scores[v]
+    for j in range(len(columns)):
+        if scores[j] >= cut and columns[j] >= low:
+            hit_node[hits] = columns[j]
+            hit_score[hits] = scores[j]
             hits += 1
-    _offer_hits(best, u, hits, pattern)
+    _offer_hits(best, u, hits, sought)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _offer_walk(best, u, hits, form, pattern):  # type: ignore[no-untyped-def]
+def _offer_walk(best, u, hits, form, sought):  # type: ignore[no-untyped-def]
     """Offer the hits of row ``u``, of which ``best.hit_score`` holds what the walk reached."""
-    hit_node, hit_score, node, cut = best.hit_node, best.hit_score, pattern.node, best.cut[0]
+    hit_node, hit_score, node, cut = best.hit_node, best.hit_score, sought.node, best.cut[0]
     g = node[u]
     count = np.int64(0)
     for j in range(hits):
@@ -208,14 +201,14 @@ def _offer_walk(best, u, hits, form, pattern):  # type: ignore[no-untyped-def]
                 hit_score[count] = score
                 count += 1
     if count > 0:
-        _offer_hits(best, u, count, pattern)
+        _offer_hits(best, u, count, sought)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _offer_hits(best, u, hits, pattern):  # type: ignore[no-untyped-def]
+def _offer_hits(best, u, hits, sought):  # type: ignore[no-untyped-def]
     """Keep those hits of row ``u`` that count and are among the best so far."""
     # arrays are taken out of their tuples once: inside a loop numba would count references
-    side, name, turn, limits = pattern.side, pattern.name, pattern.turn, best.limits
+    side, name, turn, limits = sought.side, sought.name, sought.turn, best.limits
     scores, keys, sizes, last, bound = best.score, best.key, best.size, best.last, best.bound
     hit_node, hit_score = best.hit_node, best.hit_score
     size = sizes[0]
@@ -235,9 +228,9 @@ def _offer_hits(best, u, hits, pattern):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _chance(best, i, form, pattern, partners):  # type: ignore[no-untyped-def]
+def _chance(best, i, form, sought, partners):  # type: ignore[no-untyped-def]
     """The first position among the partners of row ``i`` whose background could be kept."""
-    u, node, name, turn = pattern.rows[i], pattern.node, pattern.name, pattern.turn
+    u, node, name, turn = sought.rows[i], sought.node, sought.name, sought.turn
     column, group_end, bound, limits = partners.column, partners.group_end, best.bound, best.limits
     p = partners.start[i]
     while p < len(column):
@@ -253,15 +246,15 @@ def _chance(best, i, form, pattern, partners):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _offer_background(best, i, p, reached, form, pattern, partners):  # type: ignore[no-untyped-def]
+def _offer_background(best, i, p, reached, form, sought, partners):  # type: ignore[no-untyped-def]
     """Offer the partners of row ``i`` from position ``p`` on where ``reached`` is 0, until no other can be kept.
 
     Where ``g`` is the same, scores are, and keys ascend: when one of them comes too late, so do the others.
     """
-    side, node, name, turn = pattern.side, pattern.node, pattern.name, pattern.turn
+    side, node, name, turn = sought.side, sought.node, sought.name, sought.turn
     column, group_end, limits = partners.column, partners.group_end, best.limits
     scores, keys, sizes, last, bound, cut = best.score, best.key, best.size, best.last, best.bound, best.cut
-    u, size = pattern.rows[i], sizes[0]
+    u, size = sought.rows[i], sizes[0]
     while p < len(column):
         v = column[p]
         score = form.sign * (node[u] * node[v])

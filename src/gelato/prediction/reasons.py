@@ -4,7 +4,7 @@ from gelato.explain.explanation import Explanation, explain_all
 from gelato.prediction.predictor import LinkPredictor
 from gelato.prediction.suggestions import Suggestions
 from gelato.ranking.rank import Progress
-from gelato.scores import LINEAR, Scores, WalkScores
+from gelato.scores import Scores
 
 CHUNK = 64
 """Explained together, between two reports of progress."""
@@ -12,7 +12,8 @@ CHUNK = 64
 
 def has_reasons(scores: Scores) -> bool:
     """Whether scores are sums over walks on a graph."""
-    return isinstance(scores, WalkScores) and scores.kind == LINEAR and scores.first is scores.inner
+    walked = scores.walks()
+    return walked is not None and bool(walked.on_graph)
 
 
 def explanations(

@@ -1,25 +1,33 @@
-"""Checkpoints of a long count: which blocks are done, and the counts so far."""
+"""Checkpoints of a long job: which blocks are done, and the result so far."""
 
 import logging
 import math
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gelato.io.files import DAMAGED
+from gelato.regimes import Candidates
+from gelato.scores import Scores, key_of
 
 LOG = logging.getLogger(__name__)
+FORMAT = "gelato count 2"
+PART = "part_"
+"""Begins the names of the arrays of the result."""
 
 
 class Checkpoint:
-    """Counts kept on disk, written aside and renamed, so that a killed run resumes with nothing lost or twice.
+    """A partial result on disk, written aside and renamed, so that a killed run resumes with nothing lost or twice.
 
     Args:
         path: the file; it is removed by ``finish``.
-        key: identifies the computation; a file with another key is ignored and replaced.
+        key: identifies the computation; a file with another key is ignored and replaced. What is ranked adds the hash
+            of scores, candidates and blocks to it, so that the same key given twice does no harm.
         every: seconds between two writes.
 
     Attributes:
@@ -34,46 +42,58 @@ class Checkpoint:
         self.resumed = 0
         self.spent = 0.0
 
-    def start(self, counts: NDArray[np.int64], blocks: int) -> NDArray[np.bool_]:
-        """Load earlier counts into ``counts``; returns which of the blocks are done."""
-        self._counts = counts
-        self._kept = np.zeros_like(counts), np.zeros(blocks, dtype=bool)
+    @classmethod
+    def within(cls, folder: str | os.PathLike[str], scores: Scores, candidates: Candidates) -> Self | None:
+        """The checkpoint of ranking these in a folder of many; ``None`` where scores have no key to tell them by."""
+        key = count_key(scores, candidates)
+        return None if key is None else cls(Path(folder) / f"{key[:24]}.npz", key)
+
+    def start(self, identity: str, blocks: int) -> tuple[Mapping[str, NDArray[Any]] | None, NDArray[np.bool_]]:
+        """The result so far, if there is one of this very computation, and which of its blocks are done."""
+        self._identity = key_of(FORMAT, self.key, identity, blocks)
+        self._kept: tuple[Mapping[str, NDArray[Any]], NDArray[np.bool_]] | None = None
+        self._blocks = blocks
         self._begun = self._written = time.monotonic()
         try:
             with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                key, earlier, over, spent = str(file["key"]), file["counts"], file["done"], float(file["seconds"])
+                arrays = {name: file[name] for name in file.files}
+            if str(arrays["key"]) == self._identity and arrays["done"].shape == (blocks,):
+                part = {name.removeprefix(PART): arrays[name] for name in arrays if name.startswith(PART)}
+                self.spent, self._kept = float(arrays["seconds"]), (part, arrays["done"])
         except DAMAGED:
-            key = ""  # none, or damaged: start anew
-        if key == self.key and earlier.shape == counts.shape and over.shape == (blocks,):
-            counts[:], self.spent, self._kept = earlier, spent, (earlier, over)
+            pass  # none, or damaged: start anew
+        if self._kept is None:
+            return None, np.zeros(blocks, dtype=bool)
         self.resumed = int(self._kept[1].sum())
-        return self._kept[1].copy()
+        return self._kept[0], self._kept[1].copy()
 
-    def add(self, block: int) -> None:
-        """Note that a block is in the counts given to ``start``; write now and then."""
-        done = self._kept[1].copy()
+    def add(self, block: int, part: Mapping[str, NDArray[Any]]) -> None:
+        """Note that a block is in the result, a copy of which is ``part``; write now and then."""
+        done = np.zeros(self._blocks, dtype=bool) if self._kept is None else self._kept[1].copy()
         done[block] = True
-        self._kept = self._counts.copy(), done  # both in one step: Ctrl-C may come at any moment
+        self._kept = part, done  # both in one step: Ctrl-C may come at any moment
         if time.monotonic() - self._written >= self.every:
             self.save()
 
     def save(self) -> None:
         """Write the file now; where that fails the count goes on without it, with a warning."""
+        if self._kept is None:
+            return
         try:
-            self._write()
+            self._write(*self._kept)
         except OSError as error:
             self.every = math.inf
             LOG.warning("cannot keep %s (%s): this run will not be resumable", self.path, error)
         self._written = time.monotonic()
 
-    def _write(self) -> None:
+    def _write(self, part: Mapping[str, NDArray[Any]], done: NDArray[np.bool_]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         aside = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         try:
             with aside.open("wb") as file:
                 seconds = self.spent + time.monotonic() - self._begun
-                counts, done = self._kept
-                np.savez(file, key=np.array(self.key), counts=counts, done=done, seconds=seconds)
+                arrays = {f"{PART}{name}": array for name, array in part.items()}
+                np.savez(file, key=np.array(self._identity), seconds=seconds, **arrays, done=done)
                 file.flush()
                 os.fsync(file.fileno())
             aside.replace(self.path)
@@ -85,6 +105,8 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def checkpoint_for(scores, candidates, folder):  # type: ignore[no-untyped-def]
-    """Placeholder."""
-    return
+def count_key(scores: Scores, candidates: Candidates) -> str | None:
+    """SHA-256 of everything a count depends on, its blocks aside; ``None`` where scores have no key."""
+    if scores.key is None:
+        return None
+    return key_of(scores.key, candidates.positives, candidates.excluded, candidates.labels, candidates.sampled)

@@ -82,7 +82,7 @@ def auc(ranks: Ranks) -> float:
 
 def _by_level(ranks: Ranks) -> tuple[Counts, Counts, Counts, Counts]:
     """For each level, best first: positives above it, positives in it, negatives above it, negatives in it."""
-    _, first, size = np.unique(-ranks.score, return_index=True, return_counts=True)
+    _, first, size = np.unique(-ranks.order, return_index=True, return_counts=True)
     return np.cumsum(size) - size, size, ranks.above[first], ranks.tied[first]
 
 

@@ -13,16 +13,24 @@ class Ranks:
     """What every ranking metric needs, and nothing of size ``n^2``.
 
     Attributes:
-        score: ``(p,)`` scores of the positives; equal exactly when they are tied.
+        score: ``(p,)`` scores of the positives as the user sees them; equal for those that are tied.
         above: ``(p,)`` number of negatives with a higher score.
         tied: ``(p,)`` number of negatives with the same score.
         negatives: number of negatives in all.
+        level: ``(p,)`` place of each positive among them, the better the higher, equal exactly when they are tied;
+            where it is left out the scores tell it.
     """
 
     score: NDArray[np.float64]
     above: NDArray[np.int64]
     tied: NDArray[np.int64]
     negatives: int
+    level: NDArray[np.int64] | None = None
+
+    @property
+    def order(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """``(p,)`` what sorts the positives: their levels, or their scores."""
+        return self.score if self.level is None else self.level
 
     @property
     def positives(self) -> int:
@@ -31,9 +39,10 @@ class Ranks:
 
     def __add__(self, other: "Ranks") -> "Ranks":
         """Ranks of the same positives against both sets of negatives together."""
-        if not np.array_equal(self.score, other.score):
+        if not (np.array_equal(self.score, other.score) and np.array_equal(self.order, other.order)):
             raise InputError("ranks add up only for the same positives with the same scores")
-        return Ranks(self.score, self.above + other.above, self.tied + other.tied, self.negatives + other.negatives)
+        counts = (self.above + other.above, self.tied + other.tied, self.negatives + other.negatives)
+        return Ranks(self.score, *counts, self.level)
 
 
 def ranks_from_counts(level: NDArray[np.int64], score: NDArray[np.float64], counts: NDArray[np.int64]) -> Ranks:
@@ -46,4 +55,4 @@ def ranks_from_counts(level: NDArray[np.int64], score: NDArray[np.float64], coun
     """
     at_or_above = np.cumsum(counts[::-1])[::-1]
     above = np.append(at_or_above[2::2], 0)[: len(counts) // 2] if len(counts) > 1 else at_or_above[:0]
-    return Ranks(score, above[level], counts[1::2][level], int(counts.sum()))
+    return Ranks(score, above[level], counts[1::2][level], int(counts.sum()), level)

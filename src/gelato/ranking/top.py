@@ -1,6 +1,7 @@
 """The best missing links: exact top-k over all unlinked pairs, in bounded memory."""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -10,12 +11,13 @@ from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph, Pairs
-from gelato.kernels.best import Best, Limits, Ties, best_of, level_end, merged, place_levels, window
-from gelato.kernels.threads import default_threads, run_blocks
-from gelato.kernels.walk import Space
-from gelato.ranking.rank import Progress, check_fit
-from gelato.ranking.sweeps import Block, Nodes, Sweep, background_of, sweep_by_row, sweeps_of
-from gelato.scores import DenseScores, Scores
+from gelato.kernels.best import Best, Limits, Ties, level_end, place_levels, select, window
+from gelato.kernels.threads import default_threads
+from gelato.ranking.engines import ENGINES, Engine, Progress
+from gelato.ranking.rank import check_fit
+from gelato.ranking.searching import ByRowJob, OfferJob, RestJob
+from gelato.scores import Query, Scores
+from gelato.scores.contract import Nodes, SearchScan
 
 SLACK = 32
 """How many pairs more than asked for are kept at least, so that mostly the level at the cut is known to its end."""
@@ -23,7 +25,7 @@ SLACK = 32
 ROOM = 1024
 """How many further pairs a buffer takes at least before the best are selected."""
 
-Found = tuple[NDArray[np.float64], NDArray[np.int64]]
+Entries = tuple[NDArray[np.float64], NDArray[np.int64]]
 """Raw scores and keys of pairs: the key is ``u * n + v``."""
 
 
@@ -47,6 +49,7 @@ def top(
     min_score: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    engine: str = "threads",
 ) -> Links:
     """The ``k`` best of all pairs that are not links of ``graph``; fewer if fewer qualify.
 
@@ -71,6 +74,7 @@ def top(
         min_score: leave out pairs with a lower score.
         threads: all cores by default. The result does not depend on it.
         progress: called with the pairs done and in all.
+        engine: a name in ``ENGINES``: what runs the blocks.
     """
     check_fit(scores, graph.n, graph.directed)
     threads = default_threads() if threads is None else threads
@@ -84,10 +88,59 @@ def top(
     minimum = -np.inf if min_score is None else float(min_score)
     if any(side is not None and len(side) == 0 for side in (rows, partners)):
         return Links(np.empty((0, 2), np.int64), np.empty(0))
-    search = _Search(scores, minimum, int(threads), progress)
-    if per_node:
-        return search.best_by_row(int(k), sweep_by_row(scores, skip, rows, partners))
-    return search.best(int(k), sweeps_of(scores, skip, rows, partners))
+    either_end = nodes is not None and not per_node
+    query = Query(skip, graph.directed, rows=rows, columns=partners, either_end=either_end, by_row=per_node)
+    tiers = defaultdict(list)
+    for scan in scores.searches(query):
+        tiers[scan.tier].append(scan)
+    best_first = [tiers[tier] for tier in sorted(tiers, reverse=True)]
+    how = (graph.n, minimum, ENGINES[engine](int(threads)), progress)
+    return _by_row(int(k), best_first, *how) if per_node else _overall(int(k), best_first, *how)
+
+
+def _overall(
+    k: int, tiers: list[list[SearchScan]], n: int, minimum: float, engine: Engine, progress: Progress | None
+) -> Links:
+    """The best ``k`` pairs, of the highest tier first."""
+    score, key = np.empty(0), np.empty(0, np.int64)
+    for scans, report in zip(tiers, _shared(progress, tiers), strict=True):
+        if len(key) < k:
+            more_score, more_key = _Search(scans, n, minimum, engine).best(k - len(key), report)
+            score, key = np.append(score, scans[0].unit * more_score), np.append(key, more_key)
+        elif report is not None:
+            report(_pairs(scans), None)  # none of them can come any more
+    return Links(np.column_stack(np.divmod(key, n)), score)
+
+
+def _by_row(
+    k: int, tiers: list[list[SearchScan]], n: int, minimum: float, engine: Engine, progress: Progress | None
+) -> Links:
+    """The best ``k`` pairs of each row, of the highest tier first."""
+    rows = len(tiers[0][0].rows)
+    score, key, left = [], [], np.full(rows, k)
+    for (scan,), report in zip(tiers, _shared(progress, tiers), strict=True):
+        raw, keys, count = _Search([scan], n, minimum, engine).best_by_row(k, report)
+        taken = np.minimum(count, left)
+        filled = np.arange(raw.shape[1]) < taken[:, None]
+        score.append((np.repeat(np.arange(rows), taken), scan.unit * raw[filled]))
+        key.append(keys[filled])
+        left -= taken
+    order = np.argsort(np.concatenate([row for row, _ in score]), kind="stable")
+    keys = np.concatenate(key)[order]
+    return Links(np.column_stack(np.divmod(keys, n)), np.concatenate([value for _, value in score])[order])
+
+
+def _pairs(scans: Sequence[SearchScan]) -> int:
+    """How many pairs some scans hold, those left out included."""
+    return sum(scan.pairs_of(block) for scan in scans for block in scan.blocks)
+
+
+def _shared(progress: Progress | None, tiers: list[list[SearchScan]]) -> list[Progress | None]:
+    """One report of progress for each tier, which go on from one another."""
+    if progress is None:
+        return [None] * len(tiers)
+    ends = np.cumsum([0, *map(_pairs, tiers)]).tolist()
+    return [lambda done, _, before=before: progress(before + done, ends[-1]) for before in ends[:-1]]
 
 
 def _restriction(
@@ -132,58 +185,43 @@ def _left_out(graph: Graph, exclude: ArrayLike | None) -> csr_array:
 
 
 class _Search:
-    """One search for the best pairs of some scores."""
+    """One search for the best pairs of some scans of one tier, which hold no pair twice."""
 
-    def __init__(self, scores: Scores, minimum: float, threads: int, progress: Progress | None) -> None:
-        node, sign = background_of(scores)
-        most = float(node.max()) ** 2 if sign else 0.0
-        least, self._threads = 0.0, threads
-        if isinstance(scores, DenseScores):
-            least, self._threads = float(scores.floor), min(scores.threads or threads, threads)
-        self._ties = Ties(float(scores.tolerance), sign, node, most, least)
-        self._limits = _limits(minimum, float(scores.unit))
-        self._n, self._unit = scores.n, scores.unit
-        self._progress = progress
+    def __init__(self, scans: Sequence[SearchScan], n: int, minimum: float, engine: Engine) -> None:
+        self._scans, self._n, self._engine = scans, n, engine
+        self._limits = _limits(minimum, float(scans[0].unit))
 
-    def best(self, k: int, sweeps: list[Sweep]) -> Links:
-        """The best ``k`` pairs of some sweeps that hold no pair twice."""
-        return self._links(*self._found(k, sweeps, self._progress))
+    @property
+    def _ties(self) -> Ties:
+        return self._scans[0].ties
 
-    def best_by_row(self, k: int, sweep: Sweep) -> Links:
-        """The best ``k`` pairs of each row."""
-        rows = len(sweep.pattern.rows)
-        k = min(k, sweep.columns)
-        score, key, count = np.empty((rows, k)), np.empty((rows, k), np.int64), np.zeros(rows, np.int64)
-        keep = k + min(SLACK, 8 + k // 4)
-
-        def state() -> Best:
-            return best_of(keep, keep, self._limits, self._ties)
-
-        def task(sweep: Sweep, block: Block, space: Space | None, best: Best) -> None:
-            sweep.offer_by_row(block, space, best, (score, key, count))
-
-        if k > 0:
-            self._run([sweep], state, task, self._progress)
+    def best_by_row(self, k: int, progress: Progress | None) -> tuple[*Entries, NDArray[np.int64]]:
+        """``(r, k)`` raw scores and keys of the best pairs of each row, and ``(r,)`` how many there are."""
+        (scan,) = self._scans
+        k = min(k, scan.columns)
+        if k == 0:
+            rows = len(scan.rows)
+            return np.empty((rows, 0)), np.empty((rows, 0), np.int64), np.zeros(rows, np.int64)
+        job = ByRowJob(scan, k, k + min(SLACK, 8 + k // 4), self._limits)
+        score, key, count = self._engine.fold(job, progress=progress).out
         for i in np.flatnonzero(count < 0).tolist():
-            found = self._found(k, [sweep.row(i)], None)
-            count[i] = len(found[0])
-            score[i, : count[i]], key[i, : count[i]] = found
-        filled = np.arange(k) < count[:, None]
-        return self._links(score[filled], key[filled])
+            alone = _Search([scan.row(i)], self._n, -np.inf, self._engine)
+            alone._limits = self._limits
+            one_score, one_key = alone.best(k)
+            count[i] = len(one_key)
+            score[i, : count[i]], key[i, : count[i]] = one_score, one_key
+        return score, key, count
 
-    def _links(self, score: NDArray[np.float64], key: NDArray[np.int64]) -> Links:
-        return Links(np.column_stack(np.divmod(key, self._n)), self._unit * score)
-
-    def _found(self, k: int, sweeps: list[Sweep], progress: Progress | None) -> Found:
+    def best(self, k: int, progress: Progress | None = None) -> Entries:
         """The best ``k`` pairs, in order."""
-        k = min(k, sum(sweep.pairs_of() for sweep in sweeps))
+        k = min(k, _pairs(self._scans))
         if k == 0:
             return np.empty(0), np.empty(0, np.int64)
-        kept = self._kept(k + max(SLACK, k // 16), sweeps, self._limits, progress)
+        kept = self._kept(k + max(SLACK, k // 16), self._limits, progress)
         count, begin, known = place_levels(kept, self._n, k)
-        return (kept.score[:count], kept.key[:count]) if known else self._settled(k, sweeps, kept, begin)
+        return (kept.score[:count], kept.key[:count]) if known else self._settled(k, kept, begin)
 
-    def _settled(self, k: int, sweeps: list[Sweep], kept: Best, begin: int) -> Found:
+    def _settled(self, k: int, kept: Best, begin: int) -> Entries:
         """The same when the level at the cut, whose entries in ``kept`` follow ``begin``, is not known well enough.
 
         The rows are gone through again, once or more for the level's lower end and once for its smallest keys, so that
@@ -196,66 +234,32 @@ class _Search:
         finished = False
         while not finished:
             below = near._replace(ceiling=float(np.nextafter(lowest, -np.inf)))
-            more_score, more_key, all_of_them = self._in_order(kept.keep, sweeps, below)
+            more_score, more_key, all_of_them = self._in_order(kept.keep, below)
             score, key = np.append(highest, more_score), np.append(anchor, more_key)
             end = level_end(score, key, 0, len(key), self._n, self._ties)
             finished = end < len(score) or all_of_them
             lowest = float(score[end - 1]) if end > 1 else lowest
         level = self._limits._replace(floor=lowest, ceiling=highest, by_key=True)
-        more_score, more_key, _ = self._in_order(k - begin, sweeps, level)
+        more_score, more_key, _ = self._in_order(k - begin, level)
         return np.append(kept.score[:begin], more_score), np.append(kept.key[:begin], more_key)
 
-    def _in_order(self, keep: int, sweeps: list[Sweep], limits: Limits) -> tuple[*Found, bool]:
+    def _in_order(self, keep: int, limits: Limits) -> tuple[*Entries, bool]:
         """The best ``keep`` pairs within limits in bitwise order, and whether these are all."""
-        kept = self._kept(keep, sweeps, limits, None)
+        kept = self._kept(keep, limits, None)
         score, key = kept.score[: kept.size[0]], kept.key[: kept.size[0]]
         order = np.argsort(key) if limits.by_key else np.lexsort((key, -score))
         return score[order], key[order], bool(kept.bound[0] == -np.inf)
 
-    def _kept(self, keep: int, sweeps: list[Sweep], limits: Limits, progress: Progress | None) -> Best:
-        """The best ``keep`` pairs within limits."""
-        parts: list[Best] = []
-        free: list[Best] = []
-        cut = np.full(1, limits.floor)
-
-        def state() -> Best:
-            try:
-                return free.pop()  # one of those that the explicit pairs have filled
-            except IndexError:
-                mine = best_of(keep, max(ROOM, keep // 2), limits, self._ties, cut)
-                parts.append(mine)
-                return mine
-
-        self._run(sweeps, state, Sweep.offer, progress)
-        free += parts
-        background = [part for sweep in sweeps for part in sweep.background(cut[0])]
-        self._run(background, state, Sweep.offer_background, None)
-        return merged(parts)
-
-    def _run(
-        self,
-        sweeps: list[Sweep],
-        state: Callable[[], Best],
-        task: Callable[[Sweep, Block, Space | None, Best], None],
-        progress: Progress | None,
-    ) -> None:
-        """Call ``task`` for all blocks of some sweeps, in each thread with a ``state`` of its own."""
-        done, total = 0, sum(sweep.pairs_of() for sweep in sweeps)
-        for sweep in sweeps:
-
-            def fresh(sweep: Sweep = sweep) -> tuple[Space | None, Best]:
-                return sweep.space(), state()
-
-            def work(mine: tuple[Space | None, Best], block: Block, sweep: Sweep = sweep) -> None:
-                task(sweep, block, *mine)
-
-            def report(mine: tuple[Space | None, Best], block: Block, sweep: Sweep = sweep) -> None:
-                nonlocal done
-                done += sweep.pairs_of(block)
-                if progress is not None:
-                    progress(done, total)
-
-            run_blocks(sweep.blocks(), fresh, work, report, self._threads)
+    def _kept(self, keep: int, limits: Limits, progress: Progress | None) -> Best:
+        """The best ``keep`` pairs within limits: of the explicit ones, then of those that could still be better."""
+        job = OfferJob(self._scans, keep, max(ROOM, keep // 2), limits)
+        explicit = self._engine.fold(job, progress=progress)
+        select(explicit.best)
+        rest = [scan for each in self._scans for scan in each.rest(float(explicit.best.cut[0]))]
+        if not rest:
+            return explicit.best
+        more = RestJob(rest, keep, job.room, limits, explicit.best.cut, explicit.best)
+        return job.merge(explicit, self._engine.fold(more)).best
 
 
 def _limits(minimum: float, unit: float) -> Limits:

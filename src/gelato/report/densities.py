@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.kernels.bins import bins_of, counts_of
-from gelato.kernels.threads import default_threads, run_blocks
-from gelato.kernels.walk import Space
-from gelato.ranking.layout import layout_of
-from gelato.ranking.tally import Tally
+from gelato.ranking.densities import densities
+from gelato.ranking.listed import score_pairs
 from gelato.regimes import Candidates
-from gelato.scores import DenseScores, Scores
+from gelato.scores import Scores
 
 PER_DECADE = 3
 """Bins for each power of ten: each spans more than a doubling, so whole numbers leave no gaps."""
@@ -50,22 +48,16 @@ class Density:
 
 def density_of(method: str, scores: Scores, candidates: Candidates, *, threads: int | None = None) -> Density:
     """Count the positives and all negatives of a test by score; nothing is sampled but the ends of the axis."""
-    threads = default_threads() if threads is None else threads
-    links = scores.unit * scores.raw_pairs(candidates.positives, threads)[0]
+    links = score_pairs(scores, candidates.positives, threads=threads).value
     threshold, edges = axis_of(np.concatenate([links, _some(scores)]))
-    bounds = edges / scores.unit  # edges lie between the powers of ten, so that round scores do not fall on them
-    found = [
-        counts_of(links / scores.unit, bins_of(bounds)),
-        counted(scores, candidates, bounds, threads).negatives(threads),
-    ]
-    if found[1].sum() != candidates.negatives or found[1].min() < 0:
-        raise AssertionError(f"counted {found[1].sum():,} of {candidates.negatives:,} non-links; please report this")
-    for counts in found:
+    # edges lie between the powers of ten, so that round scores do not fall on them
+    both = [counts_of(links, bins_of(edges)), densities(scores, candidates, edges, threads=threads)]
+    for counts in both:
         counts[1] += counts[0]
         counts[-2] += counts[-1]
-    used = np.flatnonzero(found[0][1:-1] + found[1][1:-1])
+    used = np.flatnonzero(both[0][1:-1] + both[1][1:-1])
     first, last = int(used[0]), int(used[-1]) + 1
-    inner = [tuple(counts[1:-1][first:last].tolist()) for counts in found]
+    inner = [tuple(counts[1:-1][first:last].tolist()) for counts in both]
     return Density(method, threshold, tuple(edges[first : last + 1].tolist()), inner[0], inner[1])
 
 
@@ -81,34 +73,10 @@ def axis_of(sample: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     return float(10.0**low), np.concatenate([-ladder[::-1], ladder])
 
 
-def counted(scores: Scores, candidates: Candidates, bounds: NDArray[np.float64], threads: int | None = None) -> Tally:
-    """The tally of all negatives by these ascending bounds of raw scores, in one pass."""
-    threads = default_threads() if threads is None else threads
-    layout, bins = layout_of(candidates), bins_of(bounds)
-    scores = scores.permuted(layout.order) if layout.renamed else scores
-    size, workers = max(16, min(1024, scores.n // 64)), threads
-    if isinstance(scores, DenseScores):
-        size, workers = scores.block_rows, min(scores.threads or threads, threads)
-    whole = Tally(scores, layout, bins)
-
-    def state() -> tuple[Tally, Space | None]:
-        return Tally(scores, layout, bins), whole.space()
-
-    def task(mine: tuple[Tally, Space | None], rows: NDArray[np.int64]) -> None:
-        mine[0].count(rows, mine[1])
-
-    def add(mine: tuple[Tally, Space | None], rows: NDArray[np.int64]) -> None:
-        whole.counts += mine[0].counts
-        mine[0].counts[:] = 0
-
-    run_blocks(layout.blocks(size), state, task, add, workers)
-    return whole
-
-
 def _some(scores: Scores, rows: int = 64) -> NDArray[np.float64]:
     """Scores of a few thousand pairs of ``rows`` nodes with others, always the same ones."""
     random = np.random.default_rng(0)
     u = np.repeat(random.integers(scores.n, size=rows), rows)
     v = random.integers(scores.n, size=len(u))
     pairs = np.column_stack([u, v])[u != v]
-    return scores.unit * scores.raw_pairs(pairs)[0]
+    return scores.pairs(pairs)

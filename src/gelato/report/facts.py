@@ -5,9 +5,9 @@ from scipy.sparse.csgraph import connected_components
 
 from gelato.graph import Graph
 from gelato.methods.heuristics import autocovariance
+from gelato.ranking.densities import explicit_pairs
 from gelato.regimes import Candidates
 from gelato.report.contents import GraphFacts
-from gelato.report.densities import counted
 
 
 def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int | None = None) -> GraphFacts:
@@ -48,4 +48,4 @@ def _reached(graph: Graph, steps: int, threads: int | None) -> int:
     none = np.empty((0, 2), np.int64)
     scores = autocovariance(graph, steps=steps)
     every = Candidates(graph.n, graph.directed, none, none)
-    return int(counted(scores, every, np.zeros(1), threads).explicit.sum())
+    return explicit_pairs(scores, every, threads=threads)

@@ -1,11 +1,9 @@
-"""Scores: what any predictor hands on, by rows and by pairs.
+"""Walk scores: explicit entries (what a walk reaches) plus a background known in closed form for all other pairs.
 
-Two forms serve every predictor. ``WalkScores`` holds explicit entries (what a walk reaches) plus a background known in
-closed form for all other pairs; nothing of size ``n^2`` is built. ``DenseScores`` computes whole rows in blocks.
+Nothing of size ``n^2`` is built.
 """
 
-import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,12 +14,19 @@ from scipy.sparse import csr_array
 from gelato.errors import InputError
 from gelato.graph import Pairs
 from gelato.kernels.background import groups_of
-from gelato.kernels.bins import TOLERANCE
+from gelato.kernels.bins import TOLERANCE, levels
 from gelato.kernels.entries import list_walks
 from gelato.kernels.form import JACCARD, LINEAR, Form
 from gelato.kernels.pairs import reached_pairs
-from gelato.kernels.threads import run_blocks
-from gelato.kernels.walk import Space, Walk, space_of, walk_of
+from gelato.kernels.walk import Walk, space_of, walk_of
+from gelato.scores.contract import Cost, Query, ScoredPairs
+from gelato.scores.keys import key_of
+from gelato.scores.levels import TierLevels, one_tier
+from gelato.scores.walk_counts import WalkCountScan, count_scan, walk_cost
+from gelato.scores.walk_search import WalkSearchScan, search_scans
+
+PORTIONS = 64
+"""Into how many portions a list of pairs is dealt out at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +34,7 @@ class WalkScores:
     """Explicit entries of a walk, and a background: ``unit * (scale * W_uv + sign * g_u * g_v)``.
 
     Attributes:
-        first: ``(n, h)`` the first step; for walks on a graph ``h = n`` and ``first`` is ``inner``.
+        first: ``(n, h)`` the first step.
         inner: ``(h, n)`` every later step.
         weight: ``(h,)`` factor at each node between two steps.
         steps: length ``t`` of the walk.
@@ -41,6 +46,8 @@ class WalkScores:
         every_length: whether ``W`` sums the walks of all lengths up to ``steps`` or takes the longest only.
         directed: whether ``(u, v)`` and ``(v, u)`` differ.
         dtype: precision of the walk.
+        on_graph: whether walks lead over the nodes that are scored (``h = n``), not over attributes or the like; left
+            out, they do when ``first`` is ``inner``.
     """
 
     first: csr_array
@@ -55,8 +62,11 @@ class WalkScores:
     every_length: bool = False
     directed: bool = False
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float64))
+    on_graph: bool | None = None
 
     def __post_init__(self) -> None:
+        if self.on_graph is None:
+            object.__setattr__(self, "on_graph", self.first is self.inner)
         if self.steps < 1:
             raise InputError(f"steps must be at least 1, got {self.steps}")
         if self.dtype not in TOLERANCE:
@@ -68,9 +78,24 @@ class WalkScores:
         return len(self.node)
 
     @property
+    def units(self) -> tuple[float, ...]:
+        """The one unit of the one tier."""
+        return (self.unit,)
+
+    @property
+    def workers(self) -> None:
+        """Any number of blocks may run at once."""
+
+    @property
     def tolerance(self) -> float:
         """Share of its magnitude within which a score ties with another."""
         return TOLERANCE[self.dtype]
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of all arrays and parameters."""
+        parts = {each.name: getattr(self, each.name) for each in fields(self)}
+        return key_of("walk scores", {**parts, "dtype": self.dtype.str})
 
     @cached_property
     def walk(self) -> Walk:
@@ -87,47 +112,81 @@ class WalkScores:
         """Distinct values of ``node`` and which of them each node has, if they are few."""
         return groups_of(self.node)
 
+    @property
+    def background_sign(self) -> float:
+        """Sign of the background, 0 where there is none."""
+        return 0.0 if self.kind == JACCARD else float(self.sign)
+
     @cached_property
     def _back(self) -> Walk:
         symmetric = self.first is self.inner and not self.directed
         back = self.inner if symmetric else csr_array(self.inner.T)
         return walk_of(back, back, self.weight, 1, False, np.dtype(np.float64))
 
-    def raw_pairs(self, pairs: Pairs, threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """``(p,)`` scores without ``unit``, and the magnitude of the terms they are made of."""
-        W = self._reached(pairs, threads)
+    def scored(self, pairs: Pairs) -> ScoredPairs:
+        """Places of ``(p, 2)`` pairs."""
+        W = self._reached(pairs)
         g_u, g_v = self.node[pairs[:, 0]], self.node[pairs[:, 1]]
+        tier = np.zeros(len(pairs), np.int64)
         if self.kind == JACCARD:
             score = np.divide(W, g_u + g_v - W, out=np.zeros_like(W), where=W != 0)
-            return score, score
+            return ScoredPairs(tier, score, score, self.unit * score)
         background = self.sign * (g_u * g_v)
-        return self.scale * W + background, np.abs(self.scale * W) + np.abs(background)
+        score = self.scale * W + background
+        return ScoredPairs(tier, score, np.abs(self.scale * W) + np.abs(background), self.unit * score)
 
-    def _reached(self, pairs: Pairs, threads: int) -> NDArray[np.float64]:
-        """``(p,)`` the walk's part ``W_uv`` of listed pairs."""
+    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
+        """Positions of pairs in portions by the end that walks start at."""
+        source = self._ends(pairs)[0]
+        order = np.argsort(source, kind="stable")
+        sources = source[order]
+        cuts = np.unique(np.searchsorted(sources, sources[:: max(1, len(pairs) // PORTIONS)]))
+        return np.split(order, cuts[cuts > 0]) if len(pairs) else []
+
+    def _ends(self, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """``(p,)`` where the walks of pairs start and end: hubs are shared by many pairs, so fewer walks are made."""
         u, v = pairs.T
-        if not self.directed:  # start at the larger end: hubs are shared by many pairs, so fewer walks are made
-            size = np.diff(self.first.indptr)
-            u, v = np.where(size[u] >= size[v], u, v), np.where(size[u] >= size[v], v, u)
+        if self.directed:
+            return u, v
+        size = np.diff(self.first.indptr)
+        larger = size[u] >= size[v]
+        return np.where(larger, u, v), np.where(larger, v, u)
+
+    def _reached(self, pairs: Pairs) -> NDArray[np.float64]:
+        """``(p,)`` the walk's part ``W_uv`` of listed pairs."""
+        u, v = self._ends(pairs)
         order = np.argsort(u, kind="stable")
-        u, v = u[order], v[order]
-        reached = np.empty(len(pairs))
-        back = self._back
-        cuts = np.unique(np.searchsorted(u, u[:: max(1, len(u) // 64)])) if len(u) else np.zeros(1, np.int64)
-        blocks = [slice(*ends) for ends in itertools.pairwise([*cuts.tolist(), len(u)])]
-
-        def task(space: Space, block: slice) -> None:
-            back_arrays = (back.inner_indptr, back.inner_indices, back.inner_data)
-            reached_pairs(u[block], v[block], self.walk, *back_arrays, space, reached[block])
-
-        run_blocks(blocks, lambda: space_of(self.walk), task, lambda space, block: None, threads)
+        back, reached = self._back, np.empty(len(pairs))
+        arrays = (back.inner_indptr, back.inner_indices, back.inner_data)
+        reached_pairs(u[order], v[order], self.walk, *arrays, space_of(self.walk), reached)
         W = np.empty(len(pairs))
         W[order] = reached
         return W
 
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of listed pairs."""
-        return self.unit * self.raw_pairs(pairs)[0]
+        return self.scored(pairs).value
+
+    def levels(self, positives: ScoredPairs) -> TierLevels:
+        """Places that agree within the tolerance; levels may chain."""
+        some = len(positives.score) > 0
+        return one_tier(levels(positives.score, positives.magnitude, self.tolerance) if some else None, self.unit)
+
+    def counts(self, query: Query, block_rows: int | None = None) -> list[WalkCountScan]:
+        """One scan over all rows."""
+        return [count_scan(self, query, block_rows)]
+
+    def searches(self, query: Query) -> list[WalkSearchScan]:
+        """Scans of walks that start on the side with fewer nodes, hubs first where that is free."""
+        return search_scans(self, query)
+
+    def cost(self, query: Query, positives: Pairs, threads: int, seed: int) -> Cost:
+        """From the time of some rows."""
+        return walk_cost(self, query, positives, threads, seed)
+
+    def walks(self) -> "WalkScores | None":
+        """These scores, if they are sums over walks."""
+        return self if self.kind == LINEAR else None
 
     def entries(self, rows: NDArray[np.int64]) -> csr_array:
         """``(b, n)`` the explicit entries of ascending ``rows``, without the diagonal."""
@@ -136,20 +195,43 @@ class WalkScores:
         indptr, columns, scores = list_walks(rows, low, high, self.walk, self.form, self.node, space)
         return csr_array((self.unit * scores, columns, indptr), shape=(len(rows), self.n))
 
-    def block(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """``(b, n)`` scores of ascending ``rows`` with every node; the diagonal holds the background."""
+    def block(self, rows: NDArray[np.int64], columns: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """``(b, c)`` scores of ascending ``rows`` and ``columns``, all by default; the background on the diagonal."""
         explicit = self.entries(rows)
         dense = self.unit * self.sign * (self.node[rows, None] * self.node)
         row = np.repeat(np.arange(len(rows)), np.diff(explicit.indptr))
         dense[row, explicit.indices] = explicit.data
-        return dense
+        return dense if columns is None else dense[:, columns]
 
     def permuted(self, order: NDArray[np.int64]) -> Self:
         """The same scores with node ``order[i]`` renamed to ``i``."""
-        on_graph = self.first is self.inner
-        first = csr_array(self.first[order][:, order] if on_graph else self.first[order])
-        inner = first if on_graph else csr_array(self.inner[:, order])
+        first = csr_array(self.first[order][:, order] if self.on_graph else self.first[order])
+        if self.first is self.inner:
+            inner = first
+        else:
+            inner = csr_array(self.inner[order][:, order] if self.on_graph else self.inner[:, order])
         for matrix in (first, inner):
             matrix.sort_indices()
-        weight = self.weight[order] if on_graph else self.weight
+        weight = self.weight[order] if self.on_graph else self.weight
         return replace(self, first=first, inner=inner, weight=weight, node=self.node[order])
+
+    def turned(self) -> Self | None:
+        """The scores of ``(v, u)`` as those of ``(u, v)``, where they are of the same form."""
+        first, inner = csr_array(self.inner.T), csr_array(self.first.T)
+        if self.first is self.inner:
+            inner = first
+        elif self.steps != 2 or self.every_length:
+            return None
+        for matrix in (first, inner):
+            matrix.sort_indices()
+        return replace(self, first=first, inner=inner)
+
+    def miniature(self) -> Self:
+        """Scores of four nodes that need the same compiled kernels."""
+        ring = csr_array(np.roll(np.eye(4), 1, axis=0) + np.roll(np.eye(4), -1, axis=0))
+        first, inner = (ring if data is None else 2 * ring for data in (self.walk.first_data, self.walk.inner_data))
+        inner = first if self.first is self.inner else inner
+        small = replace(self, first=first, inner=inner, weight=np.ones(4), node=np.full(4, 9.0))
+        if self.groups[1] is None:
+            small.__dict__["groups"] = (small.node, None)  # as if there were too many distinct values
+        return small

@@ -118,7 +118,7 @@ def test_variants_train(parts, changes):
 def test_the_pair_mlp_alone_ranks_every_pair(parts):
     found = Gelato(**FIXED, epochs=2, heuristic="none", regime="biased", ratio=3).fit(parts)
     scores = found.scores()
-    block = scores.block(np.arange(parts.graph.n))
+    block = scores.block(np.arange(parts.graph.n), np.arange(parts.graph.n))
     np.testing.assert_allclose(block, block.T, rtol=1e-4, atol=1e-4)
     assert precision(scores, parts) == pytest.approx(found.precision_)
 

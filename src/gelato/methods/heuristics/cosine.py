@@ -1,12 +1,14 @@
 """Cosine similarity of the node attributes."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
 from gelato.errors import InputError
-from gelato.graph import Graph
-from gelato.scores import DenseScores, Scores, WalkScores
+from gelato.graph import Graph, Pairs
+from gelato.scores import BlockScores, Scores, WalkScores, key_of
 
 
 def needs_attributes(graph: Graph) -> str | None:
@@ -20,7 +22,7 @@ def cosine(graph: Graph) -> Scores:
     """Cosine of the attribute rows ``x_u . x_v / (|x_u| |x_v|)``; 0 for a node without attributes.
 
     Sparse non-negative attributes make a walk of two steps, from nodes to attributes and back; others are multiplied
-    in dense row blocks.
+    in dense blocks.
     """
     if (problem := needs_attributes(graph)) is not None:
         raise InputError(problem)
@@ -40,6 +42,31 @@ def cosine(graph: Graph) -> Scores:
         norm = np.linalg.norm(dense, axis=1)
         dense = dense / np.where(norm > 0, norm, 1)[:, None]
     # terms of both signs may cancel: ties are judged against 1, the size of a cosine
-    return DenseScores(
-        graph.n, lambda wanted: dense[wanted] @ dense.T, directed=graph.directed, block_rows=256, threads=1, floor=1.0
+    return inner_products(dense, directed=graph.directed, floor=1.0)
+
+
+def inner_products(vectors: NDArray[np.float64], *, directed: bool = False, floor: float = 0.0) -> BlockScores:
+    """Inner products ``x_u . x_v`` of ``(n, f)`` vectors, by blocks; ``floor`` is the size that ties are judged by."""
+    products = _Products(vectors)
+    return BlockScores(
+        len(vectors),
+        products.block,
+        directed=directed,
+        key=key_of("inner products", vectors, directed, floor),
+        listed=products.listed,
+        floor=floor,
+        block_rows=256,
+        threads=1,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Products:
+    vectors: NDArray[np.float64]
+
+    def block(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        products: NDArray[np.float64] = self.vectors[rows] @ self.vectors[columns].T
+        return products
+
+    def listed(self, pairs: Pairs) -> NDArray[np.float64]:
+        return np.einsum("pf,pf->p", self.vectors[pairs[:, 0]], self.vectors[pairs[:, 1]])

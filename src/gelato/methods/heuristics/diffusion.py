@@ -4,6 +4,7 @@ Every term is non-negative, so each score keeps its relative accuracy and ties s
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +13,14 @@ from scipy.sparse.linalg import eigsh, svds
 
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.scores import DenseScores
+from gelato.scores import BlockScores, key_of
 
 BLOCK = 64
 LEAST_TERMS = 8
 """So that pairs some steps apart do not all tie at 0 where a step is worth very little."""
 
 
-def personalized_pagerank(graph: Graph, *, damping: float = 0.85, tolerance: float = 1e-6) -> DenseScores:
+def personalized_pagerank(graph: Graph, *, damping: float = 0.85, tolerance: float = 1e-6) -> BlockScores:
     """Personalised PageRank in both directions: ``pi_uv + pi_vu``, ``pi = (1 - a) sum_l (a P)^l``, ``P = D^-1 A``.
 
     The series stops when what is left of it, ``a^l``, falls below ``tolerance``. A node without links stays at
@@ -39,18 +40,12 @@ def personalized_pagerank(graph: Graph, *, damping: float = 0.85, tolerance: flo
     step = csr_array((damping * P).T)
     terms = math.ceil(math.log(tolerance) / math.log(damping))
 
-    def rows(wanted: NDArray[np.int64]) -> NDArray[np.float64]:
-        pi = (1 - damping) * _series(step, wanted, terms)
-        if graph.directed:
-            return pi
-        # pi_vu = pi_uv d_u / d_v: detailed balance gives the other direction for nothing
-        ratio: NDArray[np.float64] = np.divide(d[wanted, None], d, out=np.zeros_like(pi), where=d > 0)
-        return pi * (1 + ratio)
-
-    return DenseScores(graph.n, rows, directed=graph.directed, block_rows=BLOCK)
+    degree = None if graph.directed else d
+    series = _Series(step, terms, 1 - damping, degree, False)
+    return _scores("ppr", graph, series)
 
 
-def katz_full(graph: Graph, *, beta: float | None = None, tolerance: float = 1e-9) -> DenseScores:
+def katz_full(graph: Graph, *, beta: float | None = None, tolerance: float = 1e-9) -> BlockScores:
     """Katz index of walks of every length: ``(I - beta A)^-1 - I``.
 
     Args:
@@ -67,12 +62,44 @@ def katz_full(graph: Graph, *, beta: float | None = None, tolerance: float = 1e-
     step = csr_array((beta * graph.adjacency).T)
     terms = max(LEAST_TERMS, math.ceil(math.log(tolerance) / math.log(beta * norm)))
 
-    def rows(wanted: NDArray[np.int64]) -> NDArray[np.float64]:
-        total = _series(step, wanted, terms)
-        total[np.arange(len(wanted)), wanted] -= 1
-        return total
+    return _scores("katz-full", graph, _Series(step, terms, 1.0, None, True))
 
-    return DenseScores(graph.n, rows, directed=graph.directed, block_rows=BLOCK)
+
+def _scores(name: str, graph: Graph, series: "_Series") -> BlockScores:
+    parts = (series.step, series.terms, series.factor, series.degree, series.walked)
+    key = key_of(name, graph.directed, *parts)
+    return BlockScores.from_rows(graph.n, series.rows, directed=graph.directed, block_rows=BLOCK, key=key)
+
+
+@dataclass(frozen=True, eq=False)
+class _Series:
+    """Whole rows of ``factor * sum_{l=0..terms} M^l``.
+
+    Attributes:
+        step: ``(n, n)`` ``M^T``.
+        terms: number of terms.
+        factor: of the sum.
+        degree: ``(n,)`` adds the other direction of a random walk by detailed balance: ``pi_vu = pi_uv d_u / d_v``.
+        walked: leave out the term ``l = 0``.
+    """
+
+    step: csr_array
+    terms: int
+    factor: float
+    degree: NDArray[np.float64] | None
+    walked: bool
+
+    def rows(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+        """``(b, n)`` rows."""
+        total = _series(self.step, wanted, self.terms)
+        if self.walked:
+            total[np.arange(len(wanted)), wanted] -= 1
+        total = total if self.factor == 1 else self.factor * total
+        if self.degree is None:
+            return total
+        d = self.degree
+        ratio: NDArray[np.float64] = np.divide(d[wanted, None], d, out=np.zeros_like(total), where=d > 0)
+        return total * (1 + ratio)
 
 
 def _series(step: csr_array, rows: NDArray[np.int64], terms: int) -> NDArray[np.float64]:

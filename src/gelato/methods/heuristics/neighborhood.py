@@ -5,12 +5,14 @@ networkx they count links and ignore weights. On a directed graph a common neigh
 ``u -> k -> v``, and its degree counts the links in both directions.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gelato.graph import Graph
-from gelato.scores import JACCARD, DenseScores, Scores, WalkScores
+from gelato.graph import Graph, Pairs
+from gelato.scores import JACCARD, BlockScores, Scores, WalkScores, key_of
 
 
 def common_neighbors(graph: Graph) -> WalkScores:
@@ -37,15 +39,24 @@ def jaccard(graph: Graph) -> Scores:
     A = graph.pattern
     if not graph.directed:
         return WalkScores(A, A, np.ones(graph.n), 2, A.sum(axis=1), kind=JACCARD)
-    outgoing, incoming = A.sum(axis=1), A.sum(axis=0)
+    shares = _DirectedJaccard(A, A.sum(axis=1), A.sum(axis=0))
+    return BlockScores.from_rows(graph.n, shares.rows, directed=True, key=key_of("directed jaccard", A))
 
-    def rows(wanted: NDArray[np.int64]) -> NDArray[np.float64]:
-        common = (A[wanted] @ A).toarray()
-        either = outgoing[wanted, None] + incoming - common
+
+@dataclass(frozen=True, eq=False)
+class _DirectedJaccard:
+    """Whole rows of the Jaccard index of a directed graph."""
+
+    pattern: csr_array
+    outgoing: NDArray[np.float64]
+    incoming: NDArray[np.float64]
+
+    def rows(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+        """``(b, n)`` rows."""
+        common = (self.pattern[wanted] @ self.pattern).toarray()
+        either = self.outgoing[wanted, None] + self.incoming - common
         shares: NDArray[np.float64] = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
         return shares
-
-    return DenseScores(graph.n, rows, directed=True)
 
 
 def preferential_attachment(graph: Graph) -> Scores:
@@ -57,8 +68,25 @@ def preferential_attachment(graph: Graph) -> Scores:
     if not graph.directed:
         none = csr_array((graph.n, graph.n))
         return WalkScores(none, none, np.ones(graph.n), 1, A.sum(axis=1), sign=1.0)
-    outgoing, incoming = A.sum(axis=1), A.sum(axis=0)
-    return DenseScores(graph.n, lambda wanted: outgoing[wanted, None] * incoming, directed=True)
+    degrees = _DirectedDegrees(A.sum(axis=1), A.sum(axis=0))
+    key = key_of("directed degrees", degrees.outgoing, degrees.incoming)
+    return BlockScores(graph.n, degrees.block, directed=True, key=key, listed=degrees.listed)
+
+
+@dataclass(frozen=True, eq=False)
+class _DirectedDegrees:
+    """Products of the links out of one node and into the other."""
+
+    outgoing: NDArray[np.float64]
+    incoming: NDArray[np.float64]
+
+    def block(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """``(b, c)`` products."""
+        return self.outgoing[rows, None] * self.incoming[columns]
+
+    def listed(self, pairs: Pairs) -> NDArray[np.float64]:
+        """``(p,)`` products."""
+        return self.outgoing[pairs[:, 0]] * self.incoming[pairs[:, 1]]
 
 
 def _degree(graph: Graph) -> NDArray[np.float64]:

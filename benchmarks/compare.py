@@ -1,0 +1,88 @@
+"""Compare two source trees: ``python benchmarks/compare.py OLD/src NEW/src [--runs 10]``.
+
+Two processes stay open, one for each tree, and take turns: old, new, old, new, ... so that what else the machine does
+falls on both. Printed are the median of the ratios new / old of each turn, and how far old differs from old between
+two turns: a median ratio inside that spread is no difference. The graphs are taken from the folder in GELATO_DATA.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+CASES = ("rank pubmed", "rank photo", "rank computers", "top pubmed")
+
+WORKER = """
+import json, sys, time
+from gelato.datasets import load
+from gelato.methods.heuristics import autocovariance
+from gelato.ranking.rank import rank
+from gelato.ranking.top import top
+from gelato.regimes import unbiased
+from gelato.splits import split
+
+ready = {}
+for line in sys.stdin:
+    what, dataset = line.split()
+    if dataset not in ready:
+        parts = split(load(dataset))
+        ready[dataset] = parts, unbiased(parts)
+    parts, candidates = ready[dataset]
+    begin = time.perf_counter()
+    scores = autocovariance(parts.train)
+    if what == "rank":
+        ranks = rank(scores, candidates, threads=THREADS)
+        result = [int(ranks.above.sum()), int(ranks.tied.sum())]
+    else:
+        links = top(scores, parts.train, 10_000, threads=THREADS)
+        result = [int(links.pairs.sum()), float(links.score.sum())]
+    print(json.dumps([time.perf_counter() - begin, result]), flush=True)
+"""
+
+
+def worker(tree: str, threads: int) -> subprocess.Popen:
+    """A process that runs the cases of one source tree as they are asked for."""
+    code = WORKER.replace("THREADS", str(threads))
+    environment = os.environ | {"PYTHONPATH": tree}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, text=True, **pipes)
+
+
+def ask(process: subprocess.Popen, case: str) -> tuple[float, list]:
+    """Seconds and result of one case."""
+    print(case, file=process.stdin, flush=True)
+    seconds, result = json.loads(process.stdout.readline())
+    return seconds, result
+
+
+def main() -> None:
+    """Compare all cases."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("old", help="folder that holds the old package")
+    parser.add_argument("new", help="folder that holds the new package")
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args()
+    old, new = (worker(tree, given.threads) for tree in (given.old, given.new))
+    print(f"{'case':>16} {'old':>8} {'new':>8} {'new / old':>10} {'old / old':>16}  same result")
+    for case in CASES:
+        results = [ask(process, case)[1] for process in (old, new, old, new)]  # compiled and loaded
+        seconds = [(ask(old, case)[0], ask(new, case)[0]) for _ in range(given.runs)]
+        ratio = statistics.median(mine / theirs for theirs, mine in seconds)
+        theirs = [first for first, _ in seconds]
+        spread = [second / first for first, second in itertools.pairwise(theirs)]
+        middle = [statistics.median(column) for column in zip(*seconds, strict=True)]
+        print(
+            f"{case:>16} {middle[0]:>7.3f}s {middle[1]:>7.3f}s {ratio:>10.3f}"
+            f" {min(spread):>7.2f} .. {max(spread):.2f}  {results[0] == results[1]}"
+        )
+    for process in (old, new):
+        process.stdin.close()
+        process.wait()
+
+
+if __name__ == "__main__":
+    main()

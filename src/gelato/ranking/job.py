@@ -1,0 +1,50 @@
+"""Jobs: scans over blocks as values that any engine can run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sum = TypeVar("Sum")
+
+Arrays = dict[str, NDArray[Any]]
+"""What a partial result is made of, ready for a file or a wire."""
+
+
+class Job(Protocol[Sum]):
+    """Blocks, and an additive result of running them; picklable where the scores have a key.
+
+    A partial result holds what some blocks gave, and working memory, which is no part of the result. Merging the
+    partial results of disjoint blocks gives that of all of them, in whatever order.
+
+    Attributes:
+        blocks: what is to be run, fixed by the plan; a worker takes its share in this order.
+        workers: how many blocks may run at once; ``None`` for any number.
+    """
+
+    @property
+    def blocks(self) -> Sequence[Any]: ...
+    @property
+    def workers(self) -> int | None: ...
+
+    def pairs_of(self, block: Any) -> int:
+        """How many pairs a block holds, for progress."""
+
+    def start(self) -> Sum:
+        """The empty result, with working memory."""
+
+    def run(self, part: Sum, block: Any) -> None:
+        """Add a block to a partial result."""
+
+    def merge(self, whole: Sum, part: Sum) -> Sum:
+        """Both results in one; ``part`` is empty afterwards and may go on."""
+
+    def dump(self, part: Sum) -> Arrays:
+        """A copy of a partial result as arrays, without its working memory."""
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> Sum:
+        """The partial result that ``dump`` wrote."""
+
+    def hint(self, part: Sum) -> NDArray[np.float64] | None:
+        """What would spare others work, such as the cut of a top-k; the result is right without it."""

@@ -1,0 +1,89 @@
+"""The scores of listed pairs as a job: the list is dealt out to an engine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.graph import Pairs
+from gelato.kernels.threads import default_threads
+from gelato.ranking.engines import ENGINES
+from gelato.ranking.job import Arrays
+from gelato.scores.contract import ScoredPairs, Scores
+
+
+@dataclass(eq=False)
+class ScoredSoFar:
+    """Positions of a list that are scored, and their places, portion by portion."""
+
+    at: list[NDArray[np.int64]]
+    places: list[ScoredPairs]
+
+
+@dataclass(frozen=True, eq=False)
+class PairsJob:
+    """Score ``(p, 2)`` pairs in the portions that their form deals out."""
+
+    scores: Scores
+    pairs: Pairs
+
+    @cached_property
+    def blocks(self) -> list[NDArray[np.int64]]:
+        """Positions of each portion."""
+        return self.scores.dealt(self.pairs)
+
+    @property
+    def workers(self) -> int | None:
+        """As many as the scores allow."""
+        return self.scores.workers
+
+    def pairs_of(self, block: NDArray[np.int64]) -> int:
+        """How many pairs."""
+        return len(block)
+
+    def start(self) -> ScoredSoFar:
+        """None scored."""
+        return ScoredSoFar([], [])
+
+    def run(self, part: ScoredSoFar, block: NDArray[np.int64]) -> None:
+        """Score a portion."""
+        places = self.scores.scored(self.pairs[block])
+        part.at.append(block)
+        part.places.append(places)
+
+    def merge(self, whole: ScoredSoFar, part: ScoredSoFar) -> ScoredSoFar:
+        """Portions of both."""
+        whole.at += part.at
+        whole.places += part.places
+        part.at, part.places = [], []
+        return whole
+
+    def dump(self, part: ScoredSoFar) -> Arrays:
+        """Positions and places."""
+        arrays = {"at": np.concatenate([np.empty(0, np.int64), *part.at])}
+        for name, dtype in (("tier", np.int64), ("score", float), ("magnitude", float), ("value", float)):
+            arrays[name] = np.concatenate([np.empty(0, dtype), *(getattr(places, name) for places in part.places)])
+        return arrays
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> ScoredSoFar:
+        """From positions and places."""
+        names = ("tier", "score", "magnitude", "value")
+        return ScoredSoFar([arrays["at"]], [ScoredPairs(*(arrays[name] for name in names))])
+
+    def hint(self, part: ScoredSoFar) -> None:
+        """Nothing to share."""
+
+    def result(self, whole: ScoredSoFar) -> ScoredPairs:
+        """The places of all pairs, in the order of the list."""
+        arrays = self.dump(whole)
+        order = np.argsort(arrays.pop("at"))
+        return ScoredPairs(**{name: array[order] for name, array in arrays.items()})
+
+
+def score_pairs(scores: Scores, pairs: Pairs, *, threads: int | None = None, engine: str = "threads") -> ScoredPairs:
+    """Places of ``(p, 2)`` listed pairs; ``.value`` are their scores."""
+    job = PairsJob(scores, pairs)
+    return job.result(ENGINES[engine](default_threads() if threads is None else threads).fold(job))

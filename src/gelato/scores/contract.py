@@ -1,0 +1,240 @@
+"""The contract of scores: what any predictor hands on, and how ranking asks for it.
+
+A form of scores is one class (``WalkScores``, ``BlockScores``, ``LiftedScores``) that plans its own scans. Ranking sees
+scans, blocks of rows and counters; it never asks which form it has before it.
+
+A pair's place is ``(tier, score)``: every pair of a higher tier stands above all pairs of lower ones. Most forms have
+one tier.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from gelato.graph import Pairs
+from gelato.kernels.best import Best, Ties
+from gelato.kernels.bins import Bins
+
+if TYPE_CHECKING:
+    from gelato.scores.levels import TierLevels
+    from gelato.scores.walk import WalkScores
+
+Counts = NDArray[np.int64]
+Nodes = NDArray[np.int64]
+"""``(q,)`` distinct node indices, ascending."""
+
+Block = tuple[int, int]
+"""Positions ``begin, end`` in the rows of a scan."""
+
+BestByRow = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
+"""``(r, k)`` raw scores and keys of the best pairs of each row, and ``(r,)`` how many there are (-1: look closer)."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """Places of ``(p,)`` listed pairs.
+
+    Attributes:
+        tier: ``(p,)`` whole numbers from 0.
+        score: ``(p,)`` raw scores, comparable inside a tier.
+        magnitude: ``(p,)`` size of the terms each raw score is the sum of.
+        value: ``(p,)`` scores as the user sees them: the raw score times the unit of its tier.
+    """
+
+    tier: NDArray[np.int64]
+    score: NDArray[np.float64]
+    magnitude: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+    def at(self, where: NDArray[Any] | slice) -> "ScoredPairs":
+        """Those of some positions, or of a mask."""
+        return ScoredPairs(self.tier[where], self.score[where], self.magnitude[where], self.value[where])
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """Which pairs are asked for, each once; a node with itself never is.
+
+    Attributes:
+        skip: ``(n, n)`` pairs left out; of an undirected graph in both directions.
+        directed: whether pairs are ordered.
+        labels: ``(n,)`` part of each node from 0; only pairs inside one part. ``None``: all pairs.
+        rows: nodes at one end, ``None`` for all; the source on a directed graph, unless ``either_end``.
+        columns: nodes at the other end, ``None`` for all.
+        either_end: on a directed graph, pairs that begin or end in ``rows``.
+        by_row: list a pair under each of its ends that is one of ``rows``.
+
+    Counting takes ``labels``, searching ``rows``, ``columns``, ``either_end`` and ``by_row``.
+    """
+
+    skip: csr_array
+    directed: bool
+    labels: NDArray[np.int64] | None = None
+    rows: Nodes | None = None
+    columns: Nodes | None = None
+    either_end: bool = False
+    by_row: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return int(self.skip.shape[0])
+
+    @cached_property
+    def skipped(self) -> Pairs:
+        """``(e, 2)`` the pairs left out that would count otherwise, each once, ``u < v`` if undirected."""
+        u = np.repeat(np.arange(self.n), np.diff(self.skip.indptr))
+        v = self.skip.indices.astype(np.int64)
+        kept = u != v if self.directed else u < v
+        if self.labels is not None:
+            kept &= self.labels[u] == self.labels[v]
+        return np.column_stack([u[kept], v[kept]])
+
+
+class Cost(NamedTuple):
+    """What a ranking takes: wall time, working memory, and how many scores are computed one by one, about."""
+
+    seconds: float
+    memory_bytes: int
+    explicit: int
+
+
+class CountScan(Protocol):
+    """Rows of scores to be counted by bin, in blocks that the plan fixes; picklable.
+
+    Attributes:
+        tier: that of all its pairs.
+        blocks: ascending; one ``work`` takes them in this order, though not all of them.
+        workers: how many blocks may run at once, ``None`` for any number.
+    """
+
+    @property
+    def tier(self) -> int: ...
+    @property
+    def blocks(self) -> Sequence[Block]: ...
+    @property
+    def workers(self) -> int | None: ...
+
+    def pairs_of(self, block: Block) -> int:
+        """How many pairs a block holds, those left out included."""
+
+    def start(self) -> Any:
+        """Working memory for one worker."""
+
+    def counters(self, bins: Bins) -> Counts:
+        """Flat zeros; counters of disjoint blocks add up."""
+
+    def count(self, work: Any, block: Block, bins: Bins, counters: Counts) -> None:
+        """Add a block to the counters."""
+
+    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
+        """``(bounds + 1,)`` all pairs by bin, once every block has been counted."""
+
+    def explicit(self, bins: Bins, counters: Counts) -> int:
+        """How many pairs had a score of their own, no background."""
+
+
+class SearchScan(Protocol):
+    """Rows of scores to be searched for the best pairs, in blocks that the plan fixes; picklable.
+
+    Attributes:
+        tier: that of all its pairs.
+        unit: factor from raw scores to those that the user sees.
+        ties: when raw scores tie.
+        blocks: ascending; one ``work`` takes them in this order, though not all of them.
+        workers: how many blocks may run at once, ``None`` for any number.
+        rows: ``(r,)`` nodes, one per row of ``offer_by_row``.
+        columns: how many partners a row can have.
+    """
+
+    @property
+    def tier(self) -> int: ...
+    @property
+    def unit(self) -> float: ...
+    @property
+    def ties(self) -> Ties: ...
+    @property
+    def blocks(self) -> Sequence[Block]: ...
+    @property
+    def workers(self) -> int | None: ...
+    @property
+    def rows(self) -> Nodes: ...
+    @property
+    def columns(self) -> int: ...
+
+    def pairs_of(self, block: Block) -> int:
+        """How many pairs a block holds, those left out included."""
+
+    def start(self) -> Any:
+        """Working memory for one worker."""
+
+    def offer(self, work: Any, block: Block, best: Best) -> None:
+        """Offer the explicit scores of a block."""
+
+    def rest(self, cut: float) -> Sequence["SearchScan"]:
+        """Where pairs that ``offer`` leaves out may have this raw score or a better one; empty where there are none."""
+
+    def offer_rest(self, work: Any, block: Block, best: Best) -> None:
+        """Offer what ``offer`` leaves out of a block."""
+
+    def offer_by_row(self, work: Any, block: Block, best: Best, out: BestByRow) -> None:
+        """Put the best pairs of each row of a block into ``out``, in order."""
+
+    def row(self, i: int) -> "SearchScan":
+        """The row at position ``i`` alone."""
+
+
+class Scores(Protocol):
+    """What any predictor hands on.
+
+    Attributes:
+        n: number of nodes.
+        directed: whether ``(u, v)`` and ``(v, u)`` differ.
+        units: for each tier the factor from raw scores to those that the user sees.
+        key: hash of everything the numbers depend on; ``None`` for a user's function, which cannot be told from another
+            one: then no count is kept on disk and only threads run it.
+        workers: how many blocks may run at once; ``None`` for any number.
+    """
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def directed(self) -> bool: ...
+    @property
+    def units(self) -> tuple[float, ...]: ...
+    @property
+    def key(self) -> str | None: ...
+    @property
+    def workers(self) -> int | None: ...
+
+    def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
+        """``(p,)`` scores of listed pairs, as the user sees them."""
+
+    def scored(self, pairs: Pairs) -> ScoredPairs:
+        """Places of listed pairs, on one thread."""
+
+    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
+        """Positions of a list in portions that ``scored`` can take one by one without doing work twice."""
+
+    def levels(self, positives: ScoredPairs) -> "TierLevels":
+        """Which places tie; the form owns its tolerance."""
+
+    def counts(self, query: Query, block_rows: int | None = None) -> Sequence[CountScan]:
+        """Scans that hold every pair of a query once, to be counted; ``block_rows`` overrides the size of blocks."""
+
+    def searches(self, query: Query) -> Sequence[SearchScan]:
+        """Scans that hold every pair of a query once, to be searched; one for each tier if ``by_row``."""
+
+    def cost(self, query: Query, positives: Pairs, threads: int, seed: int) -> Cost:
+        """What ranking the positives among the pairs of a query takes, from a sample of rows."""
+
+    def walks(self) -> "WalkScores | None":
+        """These scores as sums over walks, where they are; ``None`` where walks do not explain them."""
+
+    def miniature(self) -> "Scores":
+        """Scores of four nodes that need the same compiled kernels."""

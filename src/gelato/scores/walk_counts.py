@@ -1,0 +1,189 @@
+"""Counting walk scores: explicit entries by bin as walks reach them, all other pairs in closed form [method 5]."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from gelato.graph import Pairs
+from gelato.kernels.background import background_counts, grouped_counts
+from gelato.kernels.bins import Bins, bins_of, counts_of
+from gelato.kernels.histogram import histogram_walks
+from gelato.kernels.walk import Space, space_of
+from gelato.scores.contract import Block, Cost, Counts, Query
+from gelato.scores.ranges import Ranges, blocks_of, ranges_of
+
+if TYPE_CHECKING:
+    from gelato.scores.walk import WalkScores
+
+STRATA = 8
+SAMPLED = 48
+"""Rows timed in each stratum."""
+
+
+@dataclass(frozen=True, eq=False)
+class WalkCountScan:
+    """All rows of walk scores whose nodes go by the names of ``ranges``.
+
+    Counters are the explicit scores by bin, and behind them the pairs that have them (``histogram_walks`` says why).
+    """
+
+    scores: "WalkScores"
+    ranges: Ranges
+    size: int
+    tier = 0
+    workers = None
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Ascending blocks of ``size`` rows."""
+        return blocks_of(0, self.scores.n, self.size)
+
+    def pairs_of(self, block: Block) -> int:
+        """How many pairs a block holds, those left out included."""
+        return self.ranges.pairs_of(block)
+
+    def start(self) -> Space:
+        """Working memory of the walks."""
+        return space_of(self.scores.walk)
+
+    def counters(self, bins: Bins) -> Counts:
+        """Zeros for both kinds of counts."""
+        size = len(bins.bounds) + 1
+        rows, columns = self._shadow_shape(size)
+        return np.zeros(size + rows * columns, np.int64)
+
+    def _shadow_shape(self, size: int) -> tuple[int, int]:
+        value, group = self.scores.groups
+        return (1, size) if group is None else (len(value), len(value))
+
+    def _views(self, bins: Bins, counters: Counts) -> tuple[Counts, Counts]:
+        """The explicit scores by bin, and the pairs that have them."""
+        size = len(bins.bounds) + 1
+        return counters[:size], counters[size:].reshape(self._shadow_shape(size))
+
+    def count(self, work: Space, block: Block, bins: Bins, counters: Counts) -> None:
+        """Count a block; the blocks of one ``work`` must ascend."""
+        self.count_rows(work, np.arange(*block), bins, counters)
+
+    def count_rows(self, work: Space, rows: NDArray[np.int64], bins: Bins, counters: Counts) -> None:
+        """Count some ascending rows."""
+        scores, ranges = self.scores, self.ranges
+        value, group = scores.groups
+        where = (rows, ranges.low, ranges.high, ranges.skip.indptr, ranges.skip.indices)
+        how = (scores.walk, scores.form, value, group, bins, work)
+        histogram_walks(*where, *how, *self._views(bins, counters))
+
+    def explicit(self, bins: Bins, counters: Counts) -> int:
+        """How many pairs walks have reached."""
+        return int(self._views(bins, counters)[0].sum())
+
+    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
+        """All pairs by bin: explicit + background of all pairs - background of the explicit ones."""
+        explicit, shadow = self._views(bins, counters)
+        value, group = self.scores.groups
+        if group is None:
+            hidden: Counts = shadow[0].copy()
+            hidden[0] = explicit.sum() - hidden[1:].sum()
+        else:
+            hidden = grouped_counts(shadow, value, self.scores.sign, bins)
+        return np.asarray(explicit + self.background(bins, threads) - hidden)
+
+    def background(self, bins: Bins, threads: int) -> Counts:
+        """Every pair at its background value, by bin; pairs left out are not counted."""
+        scores = self.scores
+        u, v = self.ranges.skipped.T
+        counts = -counts_of(scores.sign * (scores.node[u] * scores.node[v]), bins)
+        grouped = scores.groups[1] is not None
+        for part in self.ranges.parts():
+            every = background_counts(scores.node[slice(*part)], scores.sign, bins, grouped=grouped, threads=threads)
+            counts += 2 * every if scores.directed else every
+        return counts
+
+
+def count_scan(scores: "WalkScores", query: Query, block_rows: int | None) -> WalkCountScan:
+    """The scan of a query."""
+    ranges = ranges_of(query)
+    named = scores.permuted(ranges.order) if ranges.renamed else scores
+    return WalkCountScan(named, ranges, block_rows or max(16, min(1024, scores.n // 64)))
+
+
+def walk_cost(scores: "WalkScores", query: Query, positives: Pairs, threads: int, seed: int) -> Cost:
+    """Time and memory of a count, from rows sampled in strata of equal predicted work: few hubs can hold most of it."""
+    begin = time.perf_counter()
+    scan = count_scan(scores, query, None)
+    (bins,) = scores.levels(scores.scored(positives)).bins
+    scores, ranges = scan.scores, scan.ranges
+    setup = time.perf_counter() - begin + _time_background(scan, bins, threads)
+    work = _predicted_work(scores, ranges)
+    order = np.argsort(work)
+    mass = np.cumsum(work[order])
+    stratum = np.minimum((mass / mass[-1] * STRATA).astype(int), STRATA - 1)
+    random = np.random.default_rng(seed)
+    seconds = entries = 0.0
+    for i in range(STRATA):
+        rows = order[stratum == i]
+        if len(rows) == 0:
+            continue
+        chosen = np.sort(random.choice(rows, size=min(SAMPLED, len(rows)), replace=False))
+        spent, explicit = _time_rows(scan, bins, chosen)
+        share = work[rows].sum() / work[chosen].sum()
+        seconds += spent * share
+        entries += explicit * share
+    space = sum(array.nbytes for array in space_of(scores.walk))
+    lists = 4 * 16 * (len(positives) + len(ranges.skipped)) + 5 * 8 * scores.n
+    memory = threads * space + (2 + threads) * scan.counters(bins).nbytes + lists
+    return Cost(setup + seconds / threads, memory, round(entries))
+
+
+def _predicted_work(scores: "WalkScores", ranges: Ranges) -> NDArray[np.float64]:
+    """``(n,)`` number of walks from each row, at most every link once, into its range of columns; plus the row."""
+    walks = np.ones(scores.n)
+    width = float(scores.inner.nnz)
+    for _ in range(scores.steps - 1):
+        walks = np.minimum(_row_sums(scores.inner, walks), width)
+    walks = np.minimum(_row_sums(scores.first, walks), width)
+    share = (ranges.high - ranges.low) / scores.n
+    return walks * share + 1.0
+
+
+def _row_sums(matrix: csr_array, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of the values of each row's columns, whatever their weights."""
+    totals = np.concatenate([[0.0], np.cumsum(values[matrix.indices])])
+    return np.asarray(totals[matrix.indptr[1:]] - totals[matrix.indptr[:-1]])
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def _time_background(scan: WalkCountScan, bins: Bins, threads: int) -> float:
+    """Seconds that the closed form takes, from some of the bounds where it takes a sweep for each."""
+    scores = scan.scores
+    if scores.groups[1] is not None:
+        return _seconds(lambda: scan.background(bins, threads))
+    sample = int(np.clip(1e7 / scores.n, 16, 4096))
+    few, some = (bins_of(bins.bounds[:: max(1, len(bins.bounds) // size)]) for size in (2, sample))
+
+    def sweep(chosen: Bins) -> float:
+        return _seconds(lambda: background_counts(scores.node, scores.sign, chosen, grouped=False, threads=threads))
+
+    least, more = sweep(few), sweep(some)
+    return least + max(0.0, more - least) * len(bins.bounds) / len(some.bounds)
+
+
+def _time_rows(scan: WalkCountScan, bins: Bins, rows: NDArray[np.int64]) -> tuple[float, int]:
+    """Seconds that these rows take on one thread, and their number of explicit entries."""
+    counters, space = scan.counters(bins), scan.start()
+    for array in (*space, counters):
+        array += 0  # touch the pages
+    begin = time.perf_counter()
+    scan.count_rows(space, rows, bins, counters)
+    return time.perf_counter() - begin, scan.explicit(bins, counters)
