@@ -11,8 +11,10 @@ from scipy.sparse import csr_array, diags_array
 from gelato.datasets import block_model, load
 from gelato.evaluation.evaluate import evaluate
 from gelato.explain.explanation import explain_all
-from gelato.methods.gelato.settings import Settings, read_settings
-from gelato.methods import HEURISTICS, autocovariance
+from gelato.methods import HEURISTICS
+from gelato.methods.configuration import read_configuration
+from gelato.methods.gelato.settings import GelatoSettings
+from gelato.methods.heuristics import autocovariance
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.estimate import estimate
 from gelato.ranking.metrics import average_precision, hit_count
@@ -167,22 +169,22 @@ def gelato_epoch(dataset: str, epochs: str) -> dict:
     """An epoch of training with the paper's settings, with its exact validation: the best of some."""
     import torch
 
-    from gelato.methods.gelato.build import enhancer_of, scorer_of
-    from gelato.training.trainer import Trainer, one_torch_thread
+    from gelato.methods.gelato.model import Gelato
+    from gelato.training.loop import Loop, torch_threads
 
     parts = _parts(dataset)
-    settings = Settings(**read_settings(f"paper/{dataset}"), device="cpu")
+    model = Gelato(**read_configuration(f"paper/{dataset}").settings, device="cpu")
     device = torch.device("cpu")
 
-    def prepare() -> Trainer:
-        enhancer, links = enhancer_of(parts.train, settings, device)
-        return Trainer(enhancer, scorer_of(parts, links, enhancer, settings), settings, device)
+    def prepare() -> Loop:
+        network = model.network(parts.train, model.settings, device)
+        return Loop(model.task(network, parts, model.settings), model.settings, device)
 
     prepare().epoch()  # kernels are compiled
     found = best_of(prepare, 1)
-    trainer = prepare()
-    with one_torch_thread():
-        best = best_of(lambda: trainer.epoch().loss, int(epochs))
+    loop = prepare()
+    with torch_threads(1):
+        best = best_of(lambda: loop.epoch().loss, int(epochs))
     return best | {"memory": found["memory"] + best["memory"]}
 
 
@@ -194,7 +196,7 @@ def dense_epoch(dataset: str, batches: str) -> dict:
     most = 9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10
     resource.setrlimit(resource.RLIMIT_AS, (most, most))  # let it fail, rather than the machine
     parts = _parts(dataset)
-    settings = Settings(**read_settings(f"paper/{dataset}"))
+    settings = GelatoSettings(**read_configuration(f"paper/{dataset}").settings)
     links = enhanced_links(parts.train, settings.eta, settings.similarity)
     X = parts.train.attributes
     X = X.toarray() if hasattr(X, "toarray") else X
