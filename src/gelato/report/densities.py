@@ -14,11 +14,11 @@ from gelato.ranking.tally import Tally
 from gelato.regimes import Candidates
 from gelato.scores import DenseScores, Scores
 
-PER_DECADE = 3
-"""Bins for each power of ten: each spans more than a doubling, so whole numbers leave no gaps."""
+BINS_PER_DECADE = 3
+"""Bins for each power of ten: each spans more than a factor of two, so whole numbers leave no gaps."""
 
 MOST_DECADES = 9
-"""Scores smaller than the largest by more powers of ten than this count as zero, for the eye."""
+"""Scores smaller than the largest by more powers of ten than this are drawn as zero."""
 
 BEYOND = 3
 """Powers of ten beyond the largest score of the sample that have bins as well; empty ones are cut off later."""
@@ -29,12 +29,12 @@ class Density:
     """Counts by score on a signed logarithmic axis: equal steps of ``log |score|`` on both sides of a bin around zero.
 
     Attributes:
-        method: whose scores.
+        method: the method that the scores are from.
         threshold: the power of ten at which the logarithmic part begins; smaller scores share the bin around zero.
         edges: ``(b + 1,)`` ascending; bin ``i`` holds ``edges[i] <= score < edges[i + 1]``, and the outermost bins
             whatever lies beyond as well.
         links: ``(b,)`` test links.
-        non_links: ``(b,)`` all pairs that are no links.
+        non_links: ``(b,)`` all pairs that are not links.
     """
 
     method: str
@@ -45,27 +45,25 @@ class Density:
 
     def position(self, score: float) -> float:
         """Where a score beyond the threshold lies on the axis, in powers of ten; bins are equally wide there."""
-        return math.copysign(math.log10(abs(score) / self.threshold) + 1 / PER_DECADE, score)
+        return math.copysign(math.log10(abs(score) / self.threshold) + 1 / BINS_PER_DECADE, score)
 
 
 def density_of(method: str, scores: Scores, candidates: Candidates, *, threads: int | None = None) -> Density:
-    """Count the positives and all negatives of a test by score; nothing is sampled but the ends of the axis."""
+    """Count the positives and all negatives of a test by score; only the range of the axis comes from a sample."""
     threads = default_threads() if threads is None else threads
     links = scores.unit * scores.raw_pairs(candidates.positives, threads)[0]
     threshold, edges = axis_of(np.concatenate([links, _some(scores)]))
     bounds = edges / scores.unit  # edges lie between the powers of ten, so that round scores do not fall on them
-    found = [
-        counts_of(links / scores.unit, bins_of(bounds)),
-        counted(scores, candidates, bounds, threads).negatives(threads),
-    ]
-    if found[1].sum() != candidates.negatives or found[1].min() < 0:
-        raise AssertionError(f"counted {found[1].sum():,} of {candidates.negatives:,} non-links; please report this")
-    for counts in found:
+    positives = counts_of(links / scores.unit, bins_of(bounds))
+    negatives = counted(scores, candidates, bounds, threads).negatives(threads)
+    if negatives.sum() != candidates.negatives or negatives.min() < 0:
+        raise AssertionError(f"counted {negatives.sum():,} of {candidates.negatives:,} non-links; please report this")
+    for counts in (positives, negatives):
         counts[1] += counts[0]
         counts[-2] += counts[-1]
-    used = np.flatnonzero(found[0][1:-1] + found[1][1:-1])
+    used = np.flatnonzero(positives[1:-1] + negatives[1:-1])
     first, last = int(used[0]), int(used[-1]) + 1
-    inner = [tuple(counts[1:-1][first:last].tolist()) for counts in found]
+    inner = [tuple(counts[1:-1][first:last].tolist()) for counts in (positives, negatives)]
     return Density(method, threshold, tuple(edges[first : last + 1].tolist()), inner[0], inner[1])
 
 
@@ -76,8 +74,8 @@ def axis_of(sample: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         size = np.ones(1)
     top = math.floor(math.log10(size.max()))
     low = max(math.floor(math.log10(np.quantile(size, 0.01))), top - MOST_DECADES)
-    steps = np.arange((top + BEYOND - low) * PER_DECADE + 1)
-    ladder = 10.0 ** (low + (steps - 0.5) / PER_DECADE)
+    steps = np.arange((top + BEYOND - low) * BINS_PER_DECADE + 1)
+    ladder = 10.0 ** (low + (steps - 0.5) / BINS_PER_DECADE)
     return float(10.0**low), np.concatenate([-ladder[::-1], ladder])
 
 

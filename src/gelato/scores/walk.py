@@ -61,6 +61,16 @@ class WalkScores:
             raise InputError(f"steps must be at least 1, got {self.steps}")
         if self.dtype not in TOLERANCE:
             raise InputError(f"dtype must be float64 or float32, got {self.dtype}")
+        one = self.first is self.inner
+        if not one and (self.steps < 2 or self.every_length):  # kernels would take inner for the only step
+            raise InputError(
+                "walks whose first step differs from later ones must have one length of at least 2 steps, got"
+                f" steps={self.steps}, every_length={self.every_length}; give the same matrix for all steps"
+            )
+        if not self.first.has_sorted_indices:  # products of SciPy have unsorted rows, which kernels search
+            object.__setattr__(self, "first", self.first.sorted_indices())
+        if one or not self.inner.has_sorted_indices:
+            object.__setattr__(self, "inner", self.first if one else self.inner.sorted_indices())
 
     @property
     def n(self) -> int:
