@@ -190,7 +190,7 @@ def test_a_page_that_cannot_be_written_is_refused(report, tmp_path):
     with pytest.raises(InputError, match="there is no folder"):
         write_report(tmp_path / "none" / "page.html", Report("x"))
     (tmp_path / "page_charts").write_text("in the way")
-    with pytest.raises(InputError, match="cannot be made a folder"):
+    with pytest.raises(InputError, match="cannot create this folder"):
         write_report(tmp_path / "page.html", Report("x", facts=report.facts))
 
 

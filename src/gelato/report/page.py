@@ -24,9 +24,9 @@ POLICY = (
 
 SECTIONS = (
     ("graph", "The graph"),
-    ("comparison", "Honest comparison"),
+    ("comparison", "Comparison"),
     ("curves", "Along the ranking"),
-    ("densities", "Scores of links and non-links"),
+    ("densities", "Scores"),
     ("expect", "Expected precision"),
     ("training", "Training"),
     ("suggestions", "Suggested links"),

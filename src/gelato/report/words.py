@@ -19,7 +19,7 @@ METHOD_WORDS: Mapping[str, str] = {
     "ac": "autocovariance",
 }
 
-REGIME_WORDS: Mapping[str, str] = {"unbiased": "all pairs", "partitioned": "inside parts", "biased": "balanced sample"}
+REGIME_WORDS: Mapping[str, str] = {"unbiased": "all pairs", "partitioned": "within parts", "biased": "balanced sample"}
 
 
 def method_words(method: str) -> str:
