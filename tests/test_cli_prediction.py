@@ -477,7 +477,7 @@ def test_a_picture_is_written(predicted, command, folder):
     [
         (("links.run", "n2", "n99"), "gelato: unknown node 'n99'; the graph has 62 nodes such as 'n0'"),
         (("links.run", "n2", "n2"), "gelato: a link has two nodes, got 'n2' twice"),
-        (("edges.csv", "n2", "n9", "--method", "jaccard"), "gelato: these scores are no sums over walks"),
+        (("edges.csv", "n2", "n9", "--method", "jaccard"), "gelato: these scores are not sums over walks"),
         (("edges.csv", "n2", "n9", "--method", "magic"), "gelato: unknown method 'magic'"),
         (("edges.csv", "n2", "n9", "--model", "nowhere"), "gelato: nowhere"),
         (("nowhere.csv", "n2", "n9"), "gelato: nowhere.csv: there is no such file"),
@@ -538,7 +538,10 @@ def test_what_is_no_finished_run_is_refused(predicted, command, folder):
         (("nowhere",), "gelato: nowhere: is no folder"),
         (("empty",), "gelato: empty: holds no run"),
         (("stopped.run",), "gelato: stopped.run: the run is not finished; the same command goes on with it"),
-        (("links.run", "--out", "page.pdf"), "gelato: page.pdf: a report is a web page; let its name end in .html"),
+        (
+            ("links.run", "--out", "page.pdf"),
+            "gelato: page.pdf: a report is a web page; choose a name that ends in",
+        ),
         (("links.run", "--out", "no/page.html"), "gelato: no/page.html: there is no folder no"),
         (("nowhere", "--out", "page.pdf"), "gelato: page.pdf: a report is a web page"),  # before the run is looked at
         (("links.run", "--hide", "2"), "Invalid value for '--hide'"),

@@ -1,5 +1,6 @@
 """Walks one by one: against all sequences of nodes, against dense powers, and against the scores they add up to."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from gelato.datasets import load
 from gelato.errors import InputError
@@ -15,9 +16,13 @@ from gelato.explain import walks as module
 from gelato.explain.routes import between_of, routes_of
 from gelato.explain.walks import walks_between
 from gelato.graph import Graph
-from gelato.methods import HEURISTICS, autocovariance, common_neighbors, cosine, katz
+from gelato.methods import HEURISTICS
+from gelato.methods.heuristics import autocovariance, common_neighbors, cosine, katz
+from gelato.ranking.rank import rank
 from gelato.ranking.top import top
+from gelato.regimes import unbiased
 from gelato.scores import WalkScores
+from gelato.splits import split
 from graphs import path, random_graph, star
 
 EXACT = {  # every product is exact in double precision, so ties are ties
@@ -37,16 +42,33 @@ ROUNDED = {
 }
 
 
+def salton(graph: Graph) -> WalkScores:
+    """Salton's index, ``D^-1/2 A A D^-1/2``: the first step weighs links differently."""
+    A = graph.pattern
+    root = diags_array(1 / np.sqrt(np.maximum(A.sum(axis=1), 1)))
+    first, inner = (csr_array(step).sorted_indices() for step in (root @ A, A @ root))
+    return WalkScores(first, inner, np.ones(graph.n), 2, np.zeros(graph.n))
+
+
+def scaled(graph: Graph, steps: int) -> WalkScores:
+    """Walks on a directed graph whose first step scales links by where they begin, and later ones by where they end."""
+    A, own = graph.adjacency, diags_array(np.arange(1.0, graph.n + 1))
+    first = csr_array(own @ A).sorted_indices()
+    inner = csr_array(A @ diags_array(1 / np.arange(2.0, graph.n + 2))).sorted_indices()
+    weight = np.linspace(0.5, 2, graph.n)
+    return WalkScores(first, inner, weight, steps, np.zeros(graph.n), directed=True)
+
+
 def all_walks(scores: WalkScores, u: int, v: int) -> dict[tuple[int, ...], Fraction]:
     """Every walk and its exact product without unit and scale, by trying all sequences of nodes."""
-    A, w = scores.inner.toarray(), scores.weight
+    first, inner, w = scores.first.toarray(), scores.inner.toarray(), scores.weight
     found = {}
     for length in range(1, scores.steps + 1) if scores.every_length else [scores.steps]:
         for between in product(range(scores.n), repeat=length - 1):
             nodes = (u, *between, v)
             value = Fraction(1)
-            for a, b in pairwise(nodes):
-                value *= Fraction(A[a, b])
+            for step, (a, b) in enumerate(pairwise(nodes)):
+                value *= Fraction((inner if step else first)[a, b])
             for a in between:
                 value *= Fraction(w[a])
             if value:
@@ -143,6 +165,54 @@ def test_roundabout_walks_do_not_step_back_either():
     assert some.nodes and all({a, b} != {0, 1} for nodes in some.nodes for a, b in pairwise(nodes))
 
 
+@given(seed=st.integers(0, 10_000), steps=st.sampled_from([0, 2, 3, 4]))
+@settings(max_examples=40)
+def test_a_first_step_of_its_own_is_the_first_step_of_walks_and_routes(seed, steps):
+    graph = random_graph(seed, nodes=7, weighted=True, directed=steps > 0)
+    scores = scaled(graph, steps) if steps else salton(graph)
+    u, v = some_pair(graph, seed)
+    wanted = {nodes: float(value) for nodes, value in all_walks(scores, u, v).items()}
+    walks = walks_between(scores, u, v)
+    assert dict(zip(walks.nodes, walks.values, strict=True)) == pytest.approx(wanted, rel=1e-12)
+    check_sum(scores, u, v, walks.values)
+    by_route: dict[frozenset, float] = {}
+    for nodes, value in wanted.items():
+        by_route[frozenset(between_of(nodes))] = by_route.get(frozenset(between_of(nodes)), 0.0) + value
+    routes = {frozenset(route.between): route.value for route in routes_of(scores, u, v, walks, 10_000)}
+    assert routes == pytest.approx(by_route, rel=1e-9, abs=1e-12 * walks.total)
+
+
+@pytest.mark.parametrize("steps", [{"steps": 1}, {"steps": 3, "every_length": True}])
+def test_a_first_step_of_its_own_is_refused_where_it_may_be_the_only_one(steps):
+    scores = salton(path(5))
+    with pytest.raises(InputError, match=r"one length of at least 2 steps, got steps=\d.*; give the same matrix"):
+        replace(scores, **steps)
+
+
+def test_rows_that_are_not_sorted_are_sorted():
+    graph = load("debian-sample")
+    root = diags_array(1 / np.sqrt(np.maximum(graph.pattern.sum(axis=1), 1)))
+    first, inner = csr_array(root @ graph.pattern), csr_array(graph.pattern @ root)
+    assert not first.has_sorted_indices  # as SciPy's products are
+    scores, wanted = WalkScores(first, inner, np.ones(graph.n), 2, np.zeros(graph.n)), salton(graph)
+    assert not first.has_sorted_indices and scores.first.has_sorted_indices and scores.inner.has_sorted_indices
+    test = unbiased(split(graph))
+    found, expected = rank(scores, test), rank(wanted, test)
+    assert found.above.tolist() == expected.above.tolist() and found.tied.tolist() == expected.tied.tolist()
+    one = csr_array(graph.pattern @ graph.pattern)
+    assert (twice := WalkScores(one, one, np.ones(graph.n), 2, np.zeros(graph.n))).first is twice.inner
+
+
+def test_walks_follow_links_unless_they_pass_through_attributes():
+    graph = random_graph(1)
+    assert autocovariance(graph).on_graph and salton(graph).on_graph
+    square = Graph.from_edges(graph.edges, graph.n, attributes=csr_array(np.triu(np.ones((graph.n, graph.n)))))
+    few = Graph.from_edges(graph.edges, graph.n, attributes=csr_array(graph.attributes))
+    for attributed in (few, square):  # also with as many attributes as nodes
+        scores = cosine(attributed)
+        assert isinstance(scores, WalkScores) and not scores.on_graph
+
+
 def test_no_walk_leads_over_a_node_of_weight_0():
     graph = Graph.from_edges([(0, 2), (2, 1), (0, 3), (3, 1)])
     scores = WalkScores(graph.adjacency, graph.adjacency, np.array([1.0, 1, 0, 1]), 2, np.zeros(4))
@@ -235,14 +305,14 @@ def test_very_many_walks_are_counted_and_refused_unless_limited(monkeypatch):
     found = walks_between(scores, 1, 2, 2)
     assert found.count == pytest.approx(sum(40**k for k in range(20)), rel=1e-12)  # to the centre and back
     assert len(found.nodes) == 2
-    monkeypatch.setattr(module, "MOST", 39)
+    monkeypatch.setattr(module, "MOST_WALKS", 39)
     with pytest.raises(InputError, match=r"\d walks join 1 and 2, too many to list; give a limit"):
         walks_between(scores, 1, 2)
 
 
 @pytest.mark.parametrize("name", ["jaccard", "ppr", "simrank", "katz-full"])
 def test_scores_that_are_no_sums_over_walks_are_refused(name):
-    with pytest.raises(InputError, match=r"no sums over walks.* cn, aa, ra, pa, katz, cosine .*, ac or gelato"):
+    with pytest.raises(InputError, match=r"not sums over walks.* cn, aa, ra, pa, katz, cosine .*, ac or gelato"):
         walks_between(HEURISTICS[name](path(5)), 0, 2)
 
 

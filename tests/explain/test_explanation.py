@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array, diags_array
 
 import reference
 from gelato.datasets import load
@@ -18,6 +19,7 @@ from gelato.methods.gelato.enhance.augmentation import similarity_of
 from gelato.methods.gelato.enhance.evidence import Evidence
 from gelato.methods.gelato.enhance.links import EnhancedLinks
 from gelato.ranking.top import top
+from gelato.scores import WalkScores
 from graphs import graphs, path, random_graph, star
 
 ALIKE = np.array([[1.0, 1, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]])
@@ -100,9 +102,10 @@ def test_a_link_is_ranked_among_the_unlinked_pairs_and_said_to_be_one():
     graph = named([(0, 1), (1, 2), (2, 3)])
     found = explain(common_neighbors(graph), graph, 0, 1)
     assert (found.linked, found.rank, found.tied, found.candidates) == (True, 3, 1, 3)
-    assert found.lines()[
-        0
-    ] == "ann and bob: score 0; they are linked, as an unlinked pair rank 3 of 3 unlinked pairs" + (", tied with 1")
+    assert (
+        found.lines()[0]
+        == "ann and bob: score 0; already linked, would be rank 3 of 3 unlinked pairs, tied with 1 more"
+    )
 
 
 def test_routes_are_sought_beyond_the_walks_listed():
@@ -124,7 +127,7 @@ def test_a_straight_route_counts_all_its_light_walks():
     found = explain(autocovariance(graph), graph, 0, 1, limit=1)
     assert found.walks[0].nodes == (0, 2, 3, 1)
     assert [route.between for route in found.routes] == [()]
-    assert found.reason().startswith("linked to one another")
+    assert found.reason().startswith("already linked to each other")
 
 
 # Reasons
@@ -165,29 +168,29 @@ def test_links_made_by_attributes_are_said_to_be():
     graph = named([(0, 2), (3, 1)])
     walked, _ = enhanced(graph, [(2, 3)])
     assert reason(walked, 0, 1, seen=graph) == (
-        "linked through cat and dan (100% of the walks; cat - dan is made by attributes)"
+        "linked through cat and dan (100% of the walks; cat - dan was added by attributes)"
     )
     graph = named([(3, 1), (4, 5)])
     walked, _ = enhanced(graph, [(0, 2), (2, 3)])
-    assert reason(walked, 0, 1, seen=graph).endswith("; ann - cat and cat - dan are made by attributes)")
+    assert reason(walked, 0, 1, seen=graph).endswith("; ann - cat and cat - dan were added by attributes)")
     graph = named([(4, 5)])
     walked, _ = enhanced(graph, [(0, 2), (2, 3), (1, 3)])
-    assert reason(walked, 0, 1, seen=graph).endswith("; all these links are made by attributes)")
+    assert reason(walked, 0, 1, seen=graph).endswith("; these links were added by attributes)")
 
 
 def test_a_link_made_between_the_two_is_their_likeness_in_attributes():
     graph = named([(1, 2), (2, 3)], attributes=ALIKE, attribute_names=["water", "soil", "air", "fire"])
     walked, evidence = enhanced(graph, [(0, 1)])
-    assert reason(walked, 0, 1, seen=graph, evidence=evidence) == "alike in attributes (weight 0.33; water, soil)"
-    assert re.fullmatch(r"alike in attributes \(weight [\d.]+\)", reason(walked, 0, 1, seen=graph))
+    assert reason(walked, 0, 1, seen=graph, evidence=evidence) == "similar attributes (weight 0.33; water, soil)"
+    assert re.fullmatch(r"similar attributes \(weight [\d.]+\)", reason(walked, 0, 1, seen=graph))
 
 
 def test_linked_pairs_and_pairs_without_walks():
     assert reason(path(9), 0, 8) == "no walk of 3 steps joins them"
     assert reason(path(9), 0, 8, katz) == "no walk of up to 3 steps joins them"
     assert reason(path(9), 0, 8, steps=1) == "no walk of 1 step joins them"
-    assert reason(path(9), 0, 1, steps=1) == "linked to one another (100% of the walks)"
-    assert reason(star(3), 1, 2, HEURISTICS["pa"]) == "only how many links they have counts here"
+    assert reason(path(9), 0, 1, steps=1) == "already linked to each other (100% of the walks)"
+    assert reason(star(3), 1, 2, HEURISTICS["pa"]) == "scored by their numbers of links alone"
 
 
 # Weights, words and JSON
@@ -236,12 +239,12 @@ def test_the_lines_tell_score_rank_walks_links_and_the_sum():
     lines = explain(autocovariance(walked, self_loops="all"), graph, 0, 1, evidence=evidence, limit=2).lines()
     text = "\n".join(lines)
     assert re.match(r"ann and bob: score -\S+, rank 2 of 4 unlinked pairs", lines[0])
-    assert lines[1] == "alike in attributes (weight 0.33; water, soil [31m)"
-    assert re.search(r"walks of 3 steps join them, worth \S+ together", text)
+    assert lines[1] == "similar attributes (weight 0.33; water, soil [31m)"
+    assert re.search(r"walks of 3 steps join them, worth \S+ in total", text)
     assert re.search(r"\S+ +\d+%  ann( \(stays\))* ~ bob", text)
     assert re.search(r"\d+ other walks", text)
-    assert "made by attributes, weight 0.333, similarity 0.67; for it speak water +0.083, soil [31m +0.083" in text
-    assert "\x1b" not in text and "by chance; it is taken off" in text
+    assert "added by attributes, weight 0.333, similarity 0.67; supported by water (+0.083), soil [31m (+0.083)" in text
+    assert "\x1b" not in text and "the background, subtracted, is what walks" in text
     total, score = re.fullmatch(r"(.*) = (\S+)", lines[-1]).groups()
     terms = [
         float(sign.replace("+ ", "").replace("- ", "-")) for sign in re.findall(r"(?:[+-] )?[\d.e-]+(?= \()", total)
@@ -252,12 +255,12 @@ def test_the_lines_tell_score_rank_walks_links_and_the_sum():
 def test_lines_without_walks_or_background():
     graph = named([(0, 1), (2, 3)])
     assert explain(common_neighbors(graph), graph, 0, 2).lines() == [
-        "ann and cat: score 0, rank 1 of 4 unlinked pairs, tied with 3",
+        "ann and cat: score 0, rank 1 of 4 unlinked pairs, tied with 3 more",
         "no walk of 2 steps joins them",
         "",
         "no walk of 2 steps joins them",
         "",
-        "this score has no background: it is its walks",
+        "there is no background: the score is the sum of the walks",
         "0 (the walks above) = 0",
     ]
 
@@ -279,6 +282,32 @@ def test_json_has_everything_in_names():
     assert told["score"] == told["walk_total"] + told["rest"]
 
 
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_a_first_step_that_weighs_links_differently_is_explained(weighted):
+    """Salton's index ``D^-1/2 A A D^-1/2``: the walks are scaled at their ends, the links keep their weights."""
+    weights = [2.0, 3.0, 1.0, 1.0, 5.0] if weighted else None
+    graph = named([(0, 2), (1, 2), (0, 3), (1, 3), (3, 4)], weights=weights)
+    A = graph.adjacency
+    root = diags_array(1 / np.sqrt(A.sum(axis=1)))
+    first, inner = csr_array(root @ A), csr_array(A @ root)  # SciPy's products have unsorted rows
+    scores = WalkScores(first, inner, np.ones(graph.n), 2, np.zeros(graph.n))
+    found = explain(scores, graph, 0, 1)
+    dense = (root @ A @ A @ root).toarray()
+    assert found.score == pytest.approx(dense[0, 1]) and (found.rank, found.candidates) == (1, 5)
+    ends = np.sqrt(A.sum(axis=1)[0] * A.sum(axis=1)[1])
+    assert {walk.nodes: walk.value * ends for walk in found.walks} == pytest.approx(
+        {(0, 2, 1): A[0, 2] * A[2, 1], (0, 3, 1): A[0, 3] * A[3, 1]}
+    )
+    assert sum(walk.share for walk in found.walks) == pytest.approx(1.0)
+    assert [route.between for route in found.routes] == [(2,), (3,)]
+    assert sum(route.value for route in found.routes) == pytest.approx(found.score)
+    assert {key: (edge.kind, edge.weight) for key, edge in found.edges.items()} == {
+        key: ("observed", A[key]) for key in ((0, 2), (1, 2), (0, 3), (1, 3))
+    }
+    assert found.reason() == f"both linked to cat ({'86' if weighted else '50'}% of the walks)"
+    assert found.svg().startswith("<svg") and found.lines()[-1].endswith(f" = {found.score:.4g}")
+
+
 def test_nothing_asked_is_nothing_explained():
     assert explain_all(katz(path(3)), path(3), []) == []
 
@@ -286,7 +315,7 @@ def test_nothing_asked_is_nothing_explained():
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (HEURISTICS["jaccard"](path(5)), "no sums over walks"),
+        (HEURISTICS["jaccard"](path(5)), "not sums over walks"),
         (autocovariance(path(6)), "scores of 6 nodes .* do not fit a graph of 5 nodes"),
         (cosine(load("debian-sample")), "do not fit"),
     ],
@@ -298,7 +327,7 @@ def test_scores_that_do_not_fit_are_refused(scores, message):
 
 def test_walks_over_attributes_are_no_links_between_nodes():
     graph = load("debian-sample")
-    with pytest.raises(InputError, match=r"these walks lead over attributes.* walks_between lists them"):
+    with pytest.raises(InputError, match=r"do not follow links between nodes .*attributes.*; walks_between lists"):
         explain(cosine(graph), graph, 0, 2)
     with pytest.raises(InputError, match="limit must be at least 1"):
         explain(katz(graph), graph, 0, 2, limit=0)

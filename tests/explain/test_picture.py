@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gelato.explain import explain
-from gelato.explain.picture import WIDTH
+from gelato.explain.picture import PICTURE_WIDTH
 from gelato.graph import Graph
 from gelato.methods.heuristics import autocovariance, katz
 from graphs import path, random_graph
@@ -51,7 +51,7 @@ def test_every_explanation_can_be_drawn_inside_its_frame(seed, directed, loops):
     graph = random_graph(seed, directed=directed)
     root = drawn(autocovariance(graph, self_loops=loops), graph, 0, graph.n - 1)
     _, _, width, height = map(float, root.get("viewBox").split())
-    assert width == WIDTH
+    assert width == PICTURE_WIDTH
     for circle in root.iter(f"{SVG}circle"):
         assert 0 < float(circle.get("cx")) < width and 0 < float(circle.get("cy")) < height
     assert all(
@@ -106,12 +106,12 @@ def test_links_made_by_attributes_are_dashed():
         for path in root.iter(f"{SVG}path")
         if path.find(f"{SVG}title") is not None
     }
-    assert set(lines) == {"0 and 2: observed link, weight 1", "1 and 2: made by attributes, weight 1"}
-    assert "dasharray" in lines["1 and 2: made by attributes, weight 1"]
+    assert set(lines) == {"0 and 2: observed link, weight 1", "1 and 2: added by attributes, weight 1"}
+    assert "dasharray" in lines["1 and 2: added by attributes, weight 1"]
     assert "dasharray" not in lines["0 and 2: observed link, weight 1"]
-    assert {"observed link", "made by attributes", "100%"} <= set(texts(root))
+    assert {"observed link", "added by attributes", "100%"} <= set(texts(root))
     plain = drawn(katz(walked), walked, 0, 1)
-    assert "made by attributes" not in texts(plain)
+    assert "added by attributes" not in texts(plain)
 
 
 def test_heavier_routes_are_thicker_and_shares_are_told():
@@ -137,6 +137,6 @@ def test_a_directed_link_ends_in_an_arrow_and_no_walk_draws_two_nodes():
 def test_walks_over_other_nodes_are_counted():
     graph = Graph.from_edges([(a, b) for a in (0, 1) for b in range(2, 12)])
     root = drawn(katz(graph, steps=2), graph, 0, 1, limit=4)
-    assert "10 walks of up to 2 steps join them; 60% of the walks lead over other nodes" in texts(root)
+    assert "10 walks of up to 2 steps join them; 60% of the walks take other routes" in texts(root)
     assert len(list(root.iter(f"{SVG}circle"))) == 6
     assert np.isclose(float(root.get("viewBox").split()[3]), 34 + 4 * 58 + 62)

@@ -11,7 +11,7 @@ import reference
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods.heuristic import Heuristic
-from gelato.prediction.precision import FEWEST, ExpectedPrecision, expected_precision, hidings
+from gelato.prediction.precision import FEWEST_HIDDEN, ExpectedPrecision, expected_precision, hidings
 from gelato.scores import DenseScores
 from gelato.splits import rehearsals
 from graphs import random_graph, star
@@ -88,13 +88,13 @@ def test_the_counts_are_those_of_sorting_every_pair(question, seed):
     if "exclude" in chosen:  # links are not suggested anyway, and hidden ones are to be found
         new = [pair for pair in chosen["exclude"].tolist() if not graph.adjacency[pair[0], pair[1]]]
         allowed["exclude"] = np.array(new, np.int64).reshape(-1, 2)
-    wanted, among = [], 0
+    wanted, eligible = [], 0
     for parts in rehearsals(graph, NONE, share, repeats, seed):
         hidden = {pair for u, v in parts.test.tolist() for pair in {(u, v), (u, v) if graph.directed else (v, u)}}
         lists = ranked_lists(graph.without(parts.test), exact(graph.without(parts.test)), **allowed)
         wanted.append(counted(lists, hidden, k))
         free = {"per_node": False} | {name: allowed[name] for name in allowed if name in ("nodes", "between")}
-        among += sum(pair in hidden for pair in ranked_lists(graph.without(parts.test), lambda u, v: 0, **free)[0])
+        eligible += sum(pair in hidden for pair in ranked_lists(graph.without(parts.test), lambda u, v: 0, **free)[0])
     length = min(len(size) for *_, size in wanted)
 
     found = expected_precision(
@@ -102,8 +102,8 @@ def test_the_counts_are_those_of_sorting_every_pair(question, seed):
     )
 
     assert (found.repeats, found.share, found.hidden) == (len(wanted), share, int(share * graph.m))
-    assert (found.per_node, found.among) == (chosen["per_node"], among)
-    for name, i in (("found", 0), ("ahead", 1)):
+    assert (found.per_node, found.eligible) == (chosen["per_node"], eligible)
+    for name, i in (("recovered", 0), ("ahead", 1)):
         assert getattr(found, name).tolist() == [count[i][:length] for count in wanted], name
     np.testing.assert_allclose(found.size, np.mean([count[2][:length] for count in wanted], axis=0))
 
@@ -123,11 +123,11 @@ def test_a_share_that_cannot_be_hidden_is_refused():
 # What is stated, by hand
 
 
-def made(ahead, found=None, *, share=0.1, hidden=50, among=250, per_node=False, size=None):
+def made(ahead, found=None, *, share=0.1, hidden=50, eligible=250, per_node=False, size=None):
     ahead = np.array(ahead, dtype=float)
     found = ahead if found is None else np.array(found, dtype=float)
     size = np.arange(1.0, ahead.shape[1] + 1) if size is None else np.array(size, dtype=float)
-    return ExpectedPrecision(share, hidden, among, found, ahead, size, per_node)
+    return ExpectedPrecision(share, hidden, eligible, found, ahead, size, per_node)
 
 
 def steady(count, k, repeats, **more):
@@ -169,7 +169,7 @@ def test_the_interval_is_that_of_sums_by_hand(count, repeats, wanted):
 
 def test_rehearsals_that_differ_more_than_chance_widen_the_interval():
     calm, wild = steady(36, 100, 2), made(np.array([np.arange(100) * 0.18, np.arange(100) * 54 / 99]))
-    wild.ahead[:, -1] = wild.found[:, -1] = (18, 54)
+    wild.ahead[:, -1] = wild.recovered[:, -1] = (18, 54)
     assert calm.at(100).expected == wild.at(100).expected == pytest.approx(0.36)
     # the variance between 18 and 54 is 648: 1.96 sqrt(648 * 3 / 2) = 61
     assert wild.at(100).low == 0.0 and calm.at(100).low == pytest.approx(0.24)
@@ -206,10 +206,10 @@ def test_fewer_rehearsals_widen_the_interval(count, repeats, more):
 
 
 def test_nothing_is_stated_of_too_few_hidden_links_or_of_ranks_beyond():
-    told = steady(3, 10, 2, among=FEWEST)
+    told = steady(3, 10, 2, eligible=FEWEST_HIDDEN)
     assert told.at(10) is not None and told.at(1) is not None
     assert told.at(0) is None and told.at(11) is None
-    assert steady(3, 10, 2, among=FEWEST - 1).at(10) is None
+    assert steady(3, 10, 2, eligible=FEWEST_HIDDEN - 1).at(10) is None
     assert made(np.empty((3, 0))).at(1) is None
 
 
@@ -218,20 +218,21 @@ def test_few_links_among_the_pairs_asked_for_are_too_few_and_bad_news_is_told():
     ring = [(u, (u + 1) % 40) for u in range(40)]
     graph = Graph.from_edges([*ring, *((u, (u + 2) % 40) for u in range(40))])
     one = expected_precision(Heuristic("cn").fit(graph), 5, chosen={"nodes": np.array([3])}, repeats=3)
-    assert one.among < FEWEST and one.at(1) is None
+    assert one.eligible < FEWEST_HIDDEN and one.at(1) is None
     useless = expected_precision(Heuristic("pa").fit(Graph.from_edges(ring)), 2)
-    assert useless.ahead.sum() == 0 and useless.among == 20
+    assert useless.ahead.sum() == 0 and useless.eligible == 20
     assert useless.at(2).expected == 0.0
 
 
 def test_the_words_say_what_the_numbers_say():
     assert steady(9, 100, 5).words(100) == (
-        "When one link in ten was hidden, 9 of the first 100 suggestions were hidden links (tried 5 times). If your"
-        " graph misses at least as many, expect at least that: 2 to 18 right ones; if it misses fewer, expect fewer."
+        "When one link in ten was hidden, 9 of the first 100 suggestions were hidden links (mean of 5 trials). If"
+        " your graph lacks at least as many links, expect at least that many to be right (2 to 18); if it lacks fewer,"
+        " expect fewer."
     )
     thousand = steady(400, 1000, 4, share=0.2).words(1000)
     assert thousand.startswith(
-        "When one link in five was hidden, 400 of the first 1,000 suggestions were hidden links (tried 4 times)."
+        "When one link in five was hidden, 400 of the first 1,000 suggestions were hidden links (mean of 4 trials)."
     )
 
 
@@ -239,9 +240,9 @@ def test_the_words_of_lists_for_each_node_count_in_a_hundred():
     told = made([[30.0, 45.0]], size=[150.0, 300.0], per_node=True)
     # p = 45.5 / 301, 1.96 sqrt(300 p (1 - p) 2) = 17.2: 27 of 300; 50 and p = 50.5 / 301, with drift 26.6: 77 of 300
     assert told.words(2) == (
-        "When one link in ten was hidden, 15% of the first 2 suggestions of each node were hidden links (tried once)."
-        " If your graph misses at least as many, expect at least that: 9% to 25.7% are right;"
-        " if it misses fewer, expect fewer."
+        "When one link in ten was hidden, 15% of the first 2 suggestions for each node were hidden links (1 trial)."
+        " If your graph lacks at least as many links, expect at least that share to be right (9% to 25.7%);"
+        " if it lacks fewer, expect fewer."
     )
 
 
@@ -262,9 +263,9 @@ def test_shares_are_told_in_words(share, words):
 
 
 def test_too_little_is_said_in_words_too():
-    told = steady(2, 10, 3, among=2)
+    told = steady(2, 10, 3, eligible=2)
     assert told.words(10) == (
-        "Too few known links lie among the pairs asked for to tell how many suggestions will be right."
+        "Too few of the known links are among the pairs asked for to say how many suggestions will be right."
     )
 
 

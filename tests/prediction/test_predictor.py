@@ -9,12 +9,14 @@ import pytest
 import reference
 from gelato import HEURISTICS, Gelato, Graph, InputError, evaluate, split
 from gelato.datasets import block_model
+from gelato.explain import standing
 from gelato.methods.heuristic import Heuristic
 from gelato.methods.heuristics import autocovariance
 from gelato.prediction.predictor import LinkPredictor
-from gelato.prediction.reasons import explanations, has_reasons, with_reasons
+from gelato.prediction.reasons import explanations, have_reasons, with_reasons
 from gelato.prediction.selection import nodes_called, nodes_in
 from gelato.prediction.suggest import suggest
+from gelato.ranking.rank import rank
 from gelato.splits import rehearsals
 
 SUMS_OVER_WALKS = {"cn", "aa", "ra", "pa", "katz", "ac"}
@@ -202,7 +204,7 @@ def test_every_heuristic_is_an_estimator(plain, method):
     pairs = np.array(reference.all_pairs(28, False))
     np.testing.assert_allclose(found.predict(pairs), HEURISTICS[method](plain).pairs(pairs))
     links = with_reasons(found, found.predict_top(70))
-    assert has_reasons(found.scores()) == (method in SUMS_OVER_WALKS)
+    assert have_reasons(found.scores()) == (method in SUMS_OVER_WALKS)
     if method not in SUMS_OVER_WALKS:
         assert links.reasons is None and "reason" not in links.columns()
         with pytest.raises(InputError, match="walks"):
@@ -224,6 +226,25 @@ def test_explanations_come_in_chunks_with_progress(fitted):
     assert reports == [(64, 150), (128, 150), (150, 150)]
     assert [each.pair for each in told] == [tuple(pair) for pair in links.pairs.tolist()]
     assert all(len(each.walks) <= 2 and each.rank is None for each in told)
+
+
+@pytest.mark.parametrize("method", ["cn", "ac"])
+@pytest.mark.parametrize("per_node", [False, True])
+def test_all_suggestions_are_ranked_in_one_pass_as_each_would_be_alone(plain, method, per_node, monkeypatch):
+    passes = []
+    monkeypatch.setattr(standing, "rank", lambda *args, **options: passes.append(1) or rank(*args, **options))
+    found = Heuristic(method).fit(plain)
+    links = found.predict_top(5 if per_node else 150, per_node)
+    explained = explanations(found, links, with_rank=True)
+    assert len(links) > 128 and len(passes) == 1
+    for each in explained[:: len(explained) // 12]:
+        alone = found.explain(*each.pair)
+        assert each.as_json() == alone.as_json() and each.lines() == alone.lines()
+    assert any(each.tied for each in explained)
+    if not per_node:  # what the order of the list says
+        score = (links.score / np.abs(links.score).max()).round(9)
+        assert [each.rank for each in explained] == [1 + int((score > mine).sum()) for mine in score]
+    assert explanations(found, found.predict_top(3, min_score=1e9), with_rank=True) == []
 
 
 def test_a_heuristic_takes_its_options_and_refuses_others(plain):
@@ -317,7 +338,7 @@ def test_an_answer_keeps_to_the_pairs_asked_for(graph, fitted):
     chosen = {"nodes": ["a3", "b2"], "per_node": True, "exclude": [("a3", "b2")], "min_score": 1.0}
     found = suggest(fitted, 2, **chosen, repeats=1)
     assert list(found) == list(fitted.predict_top(2, **chosen))
-    assert found.precision.per_node and found.precision.among <= len(found.precision.found) * found.precision.hidden
+    assert found.precision.per_node and found.precision.eligible <= found.precision.repeats * found.precision.hidden
     nothing = suggest(fitted, 2, min_score=1e9)
     assert len(nothing) == 0 and nothing.precision is None
 

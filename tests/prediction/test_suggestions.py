@@ -48,7 +48,7 @@ def found(graph):
     ahead = np.array([[1, 1, 2, 2], [0, 1, 1, 3]], dtype=float)
     precision = ExpectedPrecision(0.1, 3, 100, ahead, ahead, np.arange(1.0, 5.0))
     plain = Suggestions(graph, links.pairs, links.score)
-    return plain.told(precision=precision, reasons=[f"because of {HOSTILE[i % 12]}" for i in range(20)])
+    return plain.replaced(precision=precision, reasons=[f"because of {HOSTILE[i % 12]}" for i in range(20)])
 
 
 def wanted(found):
@@ -69,7 +69,7 @@ def test_columns_and_rows_hold_all_that_is_known(found, graph):
     assert list(found) == [(row["source"], row["target"], row["score"]) for row in wanted(found)]
     bare = Suggestions(graph, found.pairs, found.score)
     assert list(bare.columns()) == ["rank", "source", "target", "score"]
-    assert list(bare.told(reasons=found.reasons).columns()) == ["rank", "source", "target", "score", "reason"]
+    assert list(bare.replaced(reasons=found.reasons).columns()) == ["rank", "source", "target", "score", "reason"]
     assert found.precision is not None and bare.precision is None  # a copy was told
 
 

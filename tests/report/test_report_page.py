@@ -13,7 +13,7 @@ from report_run import HOSTILE, HOSTILE_REASON, picture
 
 from gelato.errors import InputError
 from gelato.report import Report, Suggestion, write_report
-from gelato.report.charts import NAMES
+from gelato.report.charts import CHART_NAMES
 from gelato.report.page import POLICY, SECTIONS
 
 
@@ -82,7 +82,7 @@ def test_no_id_is_there_twice_and_every_reference_leads_somewhere(written, page)
 
 def test_all_sections_are_there_and_small_enough(written, page):
     assert {name for name, _ in SECTIONS} <= set(page.ids)
-    assert {f"chart-{name}" for name in NAMES} <= set(page.ids)
+    assert {f"chart-{name}" for name in CHART_NAMES} <= set(page.ids)
     assert page.tags["h1"] == 1
     assert written[0].stat().st_size < 3_000_000
 
@@ -90,7 +90,7 @@ def test_all_sections_are_there_and_small_enough(written, page):
 def test_charts_lie_beside_the_page_as_svg_and_png(written):
     folder = written[0].with_name("page_charts")
     assert sorted(written[1:]) == sorted(folder.iterdir())
-    assert {path.stem for path in written[1:]} == set(NAMES)
+    assert {path.stem for path in written[1:]} == set(CHART_NAMES)
     for path in written[1:]:
         if path.suffix == ".svg":
             assert ElementTree.parse(path).getroot().tag.endswith("svg")
@@ -155,7 +155,7 @@ def test_a_model_may_be_called_anything(report, tmp_path):
 def test_losses_that_are_no_numbers_leave_a_gap(tmp_path):
     history = [{"epoch": 1, "loss": None, "precision": 0.1}, {"epoch": 2, "loss": float("nan"), "precision": 0.2}]
     found = write_report(tmp_path / "page.html", Report("gaps", history=history, best_epoch=2))
-    assert "Epoch 2 was kept: validation precision 20%." in found[0].read_text(encoding="utf-8")
+    assert "Epoch 2 was kept, with a validation precision of 20%." in found[0].read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -185,12 +185,12 @@ def test_names_of_any_letters_can_be_written(tmp_path):
 
 
 def test_a_page_that_cannot_be_written_is_refused(report, tmp_path):
-    with pytest.raises(InputError, match=r"let its name end in \.html"):
+    with pytest.raises(InputError, match=r"choose a name that ends in \.html"):
         write_report(tmp_path / "page.txt", Report("x"))
     with pytest.raises(InputError, match="there is no folder"):
         write_report(tmp_path / "none" / "page.html", Report("x"))
     (tmp_path / "page_charts").write_text("in the way")
-    with pytest.raises(InputError, match="cannot be made a folder"):
+    with pytest.raises(InputError, match="cannot create this folder"):
         write_report(tmp_path / "page.html", Report("x", facts=report.facts))
 
 

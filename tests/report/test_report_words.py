@@ -56,17 +56,17 @@ def test_the_headline_puts_the_balanced_test_beside_the_honest_one(report):
     measured = report.measured
     first = headline(measured)[0].replace("\N{NO-BREAK SPACE}", " ")
     flattered, honest = (measured.outcome("gelato", regime).metrics["ap"] for regime in ("biased", "unbiased"))
-    expected = f"Balanced testing says AP {plain(flattered)}; against all 6.9 million pairs it is {plain(honest)}."
+    expected = f"AP is {plain(flattered)} on a balanced sample, but {plain(honest)} against all 6.9 million pairs."
     assert first == expected
-    assert "of the 728 pairs ranked first" in headline(measured)[1].lower()
+    assert "of the first 728 pairs in the ranking" in headline(measured)[1].lower()
 
 
 def test_the_headline_says_it_when_a_heuristic_is_better(report):
     best = max(report.measured.outcome(name, "unbiased").metrics["ap"] for name in ("ac", "aa", "cn"))
     honest = report.measured.outcome("gelato", "unbiased").metrics["ap"]
-    assert "autocovariance is better than gelato here" in headline(changed(report.measured, 0.1))[2]
-    assert "The best heuristic, autocovariance, has AP" in headline(changed(report.measured, 10))[2]
-    assert "ranks just as well" in headline(changed(report.measured, best / honest))[2]
+    assert "The best heuristic, autocovariance, beats gelato here" in headline(changed(report.measured, 0.1))[2]
+    assert "The best heuristic, autocovariance, has an AP of" in headline(changed(report.measured, 10))[2]
+    assert "does just as well" in headline(changed(report.measured, best / honest))[2]
 
 
 def test_the_headline_does_without_a_balanced_test(report):
@@ -87,8 +87,8 @@ def test_the_best_of_each_column_is_marked_and_nothing_random(report):
 def test_a_regime_that_was_skipped_is_told(report):
     outcomes = tuple(each for each in report.measured.outcomes if each.regime != "partitioned")
     table = comparison(replace(report.measured, outcomes=outcomes, skipped={"partitioned": "needs pymetis"}))
-    assert [title for title, *_ in table.groups] == ["Against all non-links", "Balanced sample"]
-    assert table.skipped == ["Inside 10 parts could not be tested: needs pymetis."]
+    assert [title for title, *_ in table.groups] == ["All non-links", "Balanced sample"]
+    assert table.skipped == ["Within 10 parts: not tested (needs pymetis)."]
 
 
 def test_the_density_of_links_is_told_as_one_pair_in_so_many(report):
@@ -97,5 +97,5 @@ def test_the_density_of_links_is_told_as_one_pair_in_so_many(report):
 
 
 def test_a_model_that_fell_back_says_so(report):
-    assert "Plain autocovariance was better" in " ".join(run_words(replace(report, fallback=True)))
+    assert "Plain autocovariance did better" in " ".join(run_words(replace(report, fallback=True)))
     assert run_words(replace(report, history=(), fallback=False)) == []

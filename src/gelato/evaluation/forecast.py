@@ -15,7 +15,7 @@ from gelato.graph import Graph
 from gelato.memory import peak_memory
 from gelato.methods import REFERENCE
 from gelato.prediction.precision import REPEATS
-from gelato.prediction.reasons import has_reasons
+from gelato.prediction.reasons import have_reasons
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
@@ -112,7 +112,7 @@ def _timed(graph: Graph, model: StoredPredictor, top_k: int) -> tuple[FitCost, d
     ranked = time.perf_counter()
     links = top(scores, hidden.train, top_k + len(hidden.test), threads=model.threads)
     searched = time.perf_counter()
-    if has_reasons(scores):
+    if have_reasons(scores):
         chosen = links.pairs[np.linspace(0, min(top_k, len(links.pairs)) - 1, SAMPLE).astype(int)]
         explain_all(scores, hidden.train, chosen, evidence=whole.evidence(), with_rank=False, threads=model.threads)
     done = time.perf_counter()

@@ -6,5 +6,5 @@ from gelato.explain.record import Edge as Edge
 from gelato.explain.record import Explanation as Explanation
 from gelato.explain.record import WalkPart as WalkPart
 from gelato.explain.routes import Route as Route
-from gelato.explain.walks import Walks as Walks
+from gelato.explain.walks import WalkList as WalkList
 from gelato.explain.walks import walks_between as walks_between

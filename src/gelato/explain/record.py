@@ -1,11 +1,11 @@
-"""The record of an explanation: the score of one pair, taken apart into walks and the background."""
+"""The record of an explanation: the score of one pair, split into walks and the background."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from gelato.explain.picture import picture_of
 from gelato.explain.routes import Route
-from gelato.explain.words import lines_of, plain, reason_of
+from gelato.explain.words import lines_of, printable, reason_of
 from gelato.graph import Graph
 
 _PLAIN = (
@@ -19,16 +19,17 @@ Kind = Literal["observed", "attributes", "self-loop"]
 
 @dataclass(frozen=True)
 class Edge:
-    """A link that walks take.
+    """A link that walks follow.
 
     Attributes:
-        source: where it begins; the smaller node, if links have no direction.
+        source: where it begins; the smaller node if links have no direction.
         target: where it ends.
-        kind: observed; made because attributes are alike; or a self-loop, at which a walk waits.
-        weight: in the graph that is walked on.
-        learned: ``w`` of the model, if there is one.
+        kind: observed; added because of similar attributes; or a self-loop, where a walk waits.
+        weight: of the link in the graph that is walked on; if the first step weighs links differently from later
+            ones, the weight in the observed (or enhanced) graph.
+        learned: the weight ``w`` that the model learned, if there is one.
         similarity: of the attributes, if known.
-        attributes: those that speak most for it, with what the weight would lose without each.
+        attributes: those that support the link most, each with what the weight would lose without it.
     """
 
     source: int
@@ -42,7 +43,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class WalkPart:
-    """One walk: its nodes, what it adds to the score, and that as a share of all walks."""
+    """One walk: its nodes, what it adds to the score, and its share of what all walks add."""
 
     nodes: tuple[int, ...]
     value: float
@@ -51,23 +52,23 @@ class WalkPart:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a pair scores what it scores: ``score = values of the walks listed + rest + background``.
+    """Why a pair has its score: ``score = values of the listed walks + rest + background``.
 
     Attributes:
         graph: the observed graph, for its names and links.
         pair: the two nodes.
         score: their score.
         walks: the heaviest walks that join them, heaviest first.
-        number_of_walks: how many walks there are, listed or not.
+        number_of_walks: how many walks there are, including those not listed.
         walk_total: what all of them add to the score.
-        rest: what those not listed add.
-        background: the part of the score that no walk makes.
-        routes: the nodes that the walks listed lead over, each with the total of all its walks.
-        edges: the links that the walks listed take, by their ends: ``(a, b)``, with ``a <= b`` unless directed.
-        steps: length of the walks.
+        rest: what the walks that are not listed add.
+        background: the part of the score that does not come from walks.
+        routes: the nodes that the listed walks pass through, each route with the total of all its walks.
+        edges: the links that the listed walks follow, by their ends: ``(a, b)``, with ``a <= b`` unless directed.
+        steps: length of the walks, in steps.
         every_length: whether shorter walks count too.
         linked: whether the pair is a link of the graph.
-        rank: 1 + the number of unlinked pairs with a higher score; ``None`` if not asked for.
+        rank: 1 + the number of unlinked pairs with a higher score; ``None`` if it was not asked for.
         tied: how many other unlinked pairs have the same score.
         candidates: how many unlinked pairs there are.
     """
@@ -90,15 +91,15 @@ class Explanation:
     candidates: int | None = None
 
     def edge(self, a: int, b: int) -> Edge:
-        """The link that a walk listed takes from ``a`` to ``b``."""
+        """The link that a listed walk follows from ``a`` to ``b``."""
         return self.edges[(a, b) if self.graph.directed else (min(a, b), max(a, b))]
 
     def name(self, node: int) -> str:
-        """What the source called this node, as text that can be printed."""
-        return plain(str(self.graph.name_of(node)))
+        """The name of a node, as text that can be printed."""
+        return printable(str(self.graph.name_of(node)))
 
     def reason(self) -> str:
-        """Why, in one short sentence for a table."""
+        """The reason in one short phrase, for a table."""
         return reason_of(self)
 
     def lines(self) -> list[str]:
@@ -106,11 +107,11 @@ class Explanation:
         return lines_of(self)
 
     def svg(self) -> str:
-        """A picture of the walks, as SVG that needs no other file."""
+        """A picture of the walks, as a self-contained SVG."""
         return picture_of(self)
 
     def as_json(self) -> dict[str, Any]:
-        """Everything as plain types, with the names of nodes."""
+        """Everything as plain types, ready for ``json.dumps``, with nodes by name."""
         return {
             "pair": self._names(self.pair),
             "reason": self.reason(),

@@ -1,8 +1,8 @@
-"""Routes: the walks of a pair put together by the nodes they lead over.
+"""Routes: the walks of a pair, grouped by the nodes they pass through.
 
-A route is straight, or a set of nodes between the two: its walks visit these nodes, all of them and no others, and
-never step straight between the ends; where there are self-loops they may wait anywhere. A straight route is all walks
-with a step straight between the ends. So every walk is on one route, and the routes of all walks add up to ``W_uv``.
+A route is straight, or a set of nodes between the two ends: its walks visit all of these nodes and no others, and
+never step straight between the ends; where there are self-loops they may wait anywhere. The straight route has all
+walks with a step straight between the ends. So every walk is on one route, and the routes add up to ``W_uv``.
 """
 
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from itertools import pairwise
 
 import numpy as np
 
-from gelato.explain.walks import Walks, walks_between
+from gelato.explain.walks import WalkList, walks_between
 from gelato.kernels.paths import total_through
 from gelato.scores import WalkScores
 
-MOST = 12
-"""Nodes of a route between its ends at most; the walks of longer ones are not put together."""
+MOST_BETWEEN = 12
+"""Nodes of a route between its ends at most; the walks of longer routes are not added up."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """The walks over the same nodes.
+    """The walks through the same nodes.
 
     Attributes:
         between: the nodes between the ends, in the order of the heaviest walk; none when straight.
-        value: what these walks add to the score, listed or not.
-        share: the same as a share of all walks.
+        value: what these walks add to the score, including those not listed.
+        share: the same, as a share of all walks.
         heaviest: the nodes of the heaviest walk.
     """
 
@@ -42,8 +42,8 @@ class Route:
         return tuple(link for link in taken if self.between or set(link) == ends)
 
 
-def routes_of(scores: WalkScores, u: int, v: int, walks: Walks, limit: int) -> tuple[Route, ...]:
-    """The ``limit`` heaviest routes of the listed walks from ``u`` to ``v``, each with all its walks, listed or not."""
+def routes_of(scores: WalkScores, u: int, v: int, walks: WalkList, limit: int) -> tuple[Route, ...]:
+    """The ``limit`` heaviest routes of the listed walks from ``u`` to ``v``, each with the value of all its walks."""
     heaviest: dict[frozenset[int], tuple[int, ...]] = {}
     listed: dict[frozenset[int], float] = {}
     for nodes, value in zip(walks.nodes, walks.values.tolist(), strict=True):
@@ -54,7 +54,7 @@ def routes_of(scores: WalkScores, u: int, v: int, walks: Walks, limit: int) -> t
     routes = []
     for key in likely:
         nodes = heaviest[key]
-        value = listed[key] if len(key) > MOST else _total(scores, u, v, between_of(nodes), walks.total)
+        value = listed[key] if len(key) > MOST_BETWEEN else _total(scores, u, v, between_of(nodes), walks.total)
         routes.append(Route(between_of(nodes), value, value / walks.total if walks.total else 0.0, nodes))
     return tuple(sorted(routes, key=lambda route: -route.value)[:limit])
 

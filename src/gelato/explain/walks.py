@@ -15,19 +15,19 @@ from gelato.graph import check_nodes
 from gelato.kernels.paths import heaviest_walks, levels_of
 from gelato.scores import Scores, WalkScores
 
-MOST = 1_000_000
+MOST_WALKS = 1_000_000
 """Walks that are listed at most when no limit is given."""
 
 
 @dataclass(frozen=True, eq=False)
-class Walks:
+class WalkList:
     """Walks between two nodes, heaviest first.
 
     Attributes:
-        nodes: the nodes of each listed walk, both ends among them.
-        values: ``(k,)`` what each adds to the score.
+        nodes: the nodes of each listed walk, including both ends.
+        values: ``(k,)`` what each walk adds to the score.
         count: how many walks there are, listed or not; exact up to 2^53.
-        total: what all of them add to the score.
+        total: what all of them together add to the score.
     """
 
     nodes: tuple[tuple[int, ...], ...]
@@ -36,28 +36,40 @@ class Walks:
     total: float
 
 
-def explainable(scores: Scores) -> WalkScores:
-    """The scores, if they are sums over walks."""
+def walk_scores_of(scores: Scores) -> WalkScores:
+    """The scores, if they are sums over walks; other scores are refused."""
     walked = scores.walks()
     if walked is not None:
         return walked
     raise InputError(
-        "these scores are no sums over walks, so walks do not explain them;"
-        " take one of the methods cn, aa, ra, pa, katz, cosine (of sparse attributes), ac or gelato"
+        "these scores are not sums over walks, so walks cannot explain them;"
+        " use one of the methods cn, aa, ra, pa, katz, cosine (of sparse attributes), ac or gelato"
     )
 
 
-def walks_between(scores: Scores, u: int, v: int, limit: int | None = None, *, roundabout: bool = False) -> Walks:
+def walks_between(scores: Scores, u: int, v: int, limit: int | None = None, *, roundabout: bool = False) -> WalkList:
     """The walks from ``u`` to ``v`` that make up their score, heaviest first, ties in the order of their nodes.
+
+    A walk ``u, a, b, ..., v`` is worth ``unit * scale * first[u, a] w_a inner[a, b] w_b ... inner[., v]``, and the
+    score is what all walks are worth plus the background, ``s_uv = total + unit * sign g_u g_v``.
 
     Args:
         scores: of a method that sums over walks.
-        u: where the walks begin.
-        v: where they end, another node.
-        limit: list only so many, the heaviest; ``count`` and ``total`` are of all. ``None`` lists all.
-        roundabout: leave out the walks that step straight between ``u`` and ``v`` anywhere.
+        u: the node where the walks begin.
+        v: the node where they end; not ``u``.
+        limit: list only this many walks, the heaviest; ``count`` and ``total`` still include all of them. ``None``
+            lists every walk.
+        roundabout: leave out walks that step straight between ``u`` and ``v`` at any point.
+
+    Example:
+        >>> from gelato import Graph
+        >>> from gelato.methods.heuristics import common_neighbors
+        >>> graph = Graph.from_edges([(0, 2), (2, 1), (0, 3), (3, 1)])
+        >>> walks = walks_between(common_neighbors(graph), 0, 1)
+        >>> walks.nodes, walks.count, walks.total
+        (((0, 2, 1), (0, 3, 1)), 2, 2.0)
     """
-    walked = explainable(scores)
+    walked = walk_scores_of(scores)
     check_nodes(np.array([[u, v]]), walked.n)
     if u == v:
         raise InputError(f"walks are explained between two different nodes, got {u} twice")
@@ -66,17 +78,17 @@ def walks_between(scores: Scores, u: int, v: int, limit: int | None = None, *, r
     lengths = range(1, walked.steps + 1) if walked.every_length else (walked.steps,)
     if limit is None:
         limit = walks_between(scores, u, v, 1, roundabout=roundabout).count
-        if limit > MOST:
+        if limit > MOST_WALKS:
             raise InputError(f"{limit:,} walks join {u} and {v}, too many to list; give a limit")
-    found = [heaviest_walks(u, v, length, max(limit, 1), roundabout, walked.walk) for length in lengths]
+    by_length = [heaviest_walks(u, v, length, max(limit, 1), roundabout, walked.walk) for length in lengths]
     factor = walked.unit * walked.scale
-    nodes = [tuple(walk) for walks, *_ in found for walk in walks.tolist()]
-    values = np.concatenate([values for _, values, *_ in found])
+    nodes = [tuple(walk) for walks, *_ in by_length for walk in walks.tolist()]
+    values = np.concatenate([values for _, values, *_ in by_length])
     level = levels_of(values).tolist()
     order = sorted(range(len(nodes)), key=lambda i: (-level[i], nodes[i]))[:limit]
-    return Walks(
+    return WalkList(
         tuple(nodes[i] for i in order),
         factor * values[order],
-        int(sum(count for _, _, count, _ in found)),
-        factor * sum(total for _, _, _, total in found),
+        int(sum(count for _, _, count, _ in by_length)),
+        factor * sum(total for _, _, _, total in by_length),
     )

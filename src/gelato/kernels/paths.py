@@ -73,7 +73,9 @@ def total_through(ends, between, steps, every_length, walk):  # type: ignore[no-
     """
     k = len(between)
     nodes = np.concatenate((between, ends))
-    step_value = np.zeros((k + 2, k + 2))
+    first_value, step_value = np.zeros(k + 2), np.zeros((k + 2, k + 2))
+    for j in range(k + 1):  # not straight to the other end
+        first_value[j] = _entry(walk.first_indptr, walk.first_indices, walk.first_data, walk, nodes, k, j)
     for i in range(k + 2):
         for j in range(k + 2):
             if not (i >= k and j >= k and i != j):
@@ -88,7 +90,8 @@ def total_through(ends, between, steps, every_length, walk):  # type: ignore[no-
                 if here[i, seen] != 0:
                     leaving = here[i, seen] * (walk.weight[nodes[i]] if step > 1 else 1.0)
                     for j in range(k + 2):
-                        there[j, seen | (1 << j) if j < k else seen] += leaving * step_value[i, j]
+                        value = first_value[j] if step == 1 else step_value[i, j]  # all walks begin at ends[0]
+                        there[j, seen | (1 << j) if j < k else seen] += leaving * value
         here = there
         if every_length or step == steps:
             total += here[k + 1, (1 << k) - 1]
@@ -97,7 +100,7 @@ def total_through(ends, between, steps, every_length, walk):  # type: ignore[no-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _entry(indptr, indices, data, walk, nodes, i, j):  # type: ignore[no-untyped-def]
-    """``inner[nodes[i], nodes[j]]``, 0 where there is none."""
+    """The entry of a matrix at ``(nodes[i], nodes[j])``, 0 where there is none."""
     place = _find(indptr, indices, nodes[i], nodes[j])
     return carried(np.float64(1.0), data, place, walk.tiny) if place >= 0 else 0.0
 

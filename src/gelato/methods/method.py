@@ -124,4 +124,3 @@ def _rule(name: str, hint: Any, default: Any) -> Any:
     if default is None:
         return checked(None, lambda value: value is None or is_number(value), "be a number, or None")
     return checked(default, is_number, "be a number")
-

@@ -1,4 +1,4 @@
-"""Sets of nodes as people name them: a file that lists them, or an attribute that they have."""
+"""Sets of nodes as people name them: a file that lists them, or an attribute they share."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,23 +13,24 @@ from gelato.io import read_nodes
 
 
 def nodes_called(texts: Sequence[str], graph: Graph) -> NDArray[np.int64]:
-    """``(q,)`` the nodes that are written so, also where their names are numbers, or they have none."""
+    """``(q,)`` the nodes with these names in text, also if their names are numbers or they have none."""
     names = {str(name): name for name in map(graph.name_of, range(graph.n))}
     return graph.index_of([names.get(text, text) for text in texts])
 
 
-def nodes_in(told: str, graph: Graph) -> NDArray[np.int64]:
-    """``(q,)`` the nodes of a file with one a row, or those for which an attribute such as ``kind=film`` is not 0."""
-    if Path(told).exists():
-        return read_nodes(told, graph)
+def nodes_in(source: str, graph: Graph) -> NDArray[np.int64]:
+    """``(q,)`` the nodes of a file with one node per row, or those whose attribute, such as ``kind=film``, is not 0."""
+    if Path(source).exists():
+        return read_nodes(source, graph)
     names = [] if graph.attribute_names is None else graph.attribute_names.tolist()
-    if told not in names:
+    if source not in names:
         raise InputError(
-            f"{told!r} is neither a file nor an attribute; give a file with one node a row, or an attribute of the"
-            " nodes meant, such as kind=film"
+            f"{source!r} is neither a file nor an attribute; give a file with one node per row, or an attribute of"
+            " the nodes you mean, such as kind=film"
         )
-    column = csc_array(graph.attributes)[:, [names.index(told)]].toarray().ravel()
+    assert graph.attributes is not None  # they have names
+    column = csc_array(graph.attributes)[:, [names.index(source)]].toarray().ravel()
     nodes = np.flatnonzero(column)
     if len(nodes) == 0:
-        raise InputError(f"no node has the attribute {told!r}; choose another")
+        raise InputError(f"no node has the attribute {source!r}; choose another")
     return nodes

@@ -1,4 +1,4 @@
-"""The whole answer: exact suggestions, the precision to expect of them, and reasons."""
+"""The whole answer: exact suggestions, the precision to expect of them, and the reasons for them."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -12,11 +12,11 @@ from gelato.prediction.suggestions import Suggestions
 from gelato.ranking.rank import Progress
 
 Stage = Callable[[str, str], AbstractContextManager[Progress | None]]
-"""From the title of a piece of work and what it counts to a context with what is told of its progress."""
+"""From the title of a stage and the unit it counts in to a context that yields its progress callback."""
 
 
 def silent(title: str, unit: str) -> AbstractContextManager[None]:
-    """Shows nothing."""
+    """A stage that shows nothing."""
     return nullcontext()
 
 
@@ -36,30 +36,37 @@ def suggest(
     reasons: bool = True,
     stage: Stage = silent,
 ) -> Suggestions:
-    """The ``k`` best missing links with all that is to be said of them.
+    """The ``k`` best missing links, with the precision to expect of them and the reason for each.
 
     Args:
-        predictor: fitted.
+        predictor: a fitted predictor.
         k, per_node, nodes, between, exclude, min_score: which links, as in ``LinkPredictor.predict_top``.
-        share, repeats, seed: of the known links to hide, how often and which, to tell the precision; 0 times: not told.
-        run: folder for trainings that this takes, which go on there if they were stopped.
-        reasons: whether to say why, for each.
-        stage: how progress is shown.
+        share, repeats, seed: how many of the known links to hide, how often, and the seed that picks them, to estimate
+            the precision; ``repeats=0`` skips the estimate.
+        run: folder for the trainings that the estimate needs; stopped ones are resumed from there.
+        reasons: whether to give the reason for each link.
+        stage: shows progress.
+
+    Example:
+        >>> from gelato import Graph, Heuristic
+        >>> graph = Graph.from_edges([(0, 2), (2, 1), (0, 3), (3, 1)], names=["ann", "bob", "cat", "dan"])
+        >>> links = suggest(Heuristic("cn").fit(graph), 1, repeats=0)
+        >>> list(links), links.reasons
+        ([('ann', 'bob', 2.0)], ['both linked to cat (50% of the walks)'])
     """
     with stage("ranking all pairs", "pairs") as progress:
-        found = predictor.predict_top(
+        suggestions = predictor.predict_top(
             k, per_node, nodes=nodes, between=between, exclude=exclude, min_score=min_score, progress=progress
         )
-    if len(found) == 0:
-        return found
-    tiny = share == SHARE and int(share * predictor.graph_.m) == 0  # not one link is a tenth of it
+    if len(suggestions) == 0:
+        return suggestions
+    tiny = share == SHARE and int(share * predictor.graph_.m) == 0  # a tenth is less than one link
     if repeats and not tiny:
-        with stage("hiding links to see how many are found", "times") as progress:
-            precision = expected_precision(
-                predictor, k, chosen=found.chosen, share=share, repeats=repeats, seed=seed, run=run, progress=progress
-            )
-        found = found.told(precision=precision)
+        with stage("hiding links and looking for them", "times") as progress:
+            options: dict[str, Any] = {"share": share, "repeats": repeats, "seed": seed, "run": run}
+            precision = expected_precision(predictor, k, chosen=suggestions.chosen, progress=progress, **options)
+        suggestions = suggestions.replaced(precision=precision)
     if reasons:
         with stage("reasons", "links") as progress:
-            found = with_reasons(predictor, found, progress=progress)
-    return found
+            suggestions = with_reasons(predictor, suggestions, progress=progress)
+    return suggestions

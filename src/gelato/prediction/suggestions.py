@@ -1,4 +1,4 @@
-"""Suggestions: ranked missing links in the user's names, with reasons and the precision to expect."""
+"""Suggestions: ranked missing links by the user's names, with reasons and the precision to expect."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ from gelato.graph import Graph, Pairs
 from gelato.io import links_to_pandas, links_to_polars, links_to_scipy, to_networkx, to_pyg, write_table
 from gelato.prediction.precision import ExpectedPrecision
 
-COLUMNS = ("rank", "source", "target", "score")
-EXPECTED = ("expected_precision", "precision_low", "precision_high")
+LINK_COLUMNS = ("rank", "source", "target", "score")
+PRECISION_COLUMNS = ("expected_precision", "precision_low", "precision_high")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +22,22 @@ class Suggestions:
     """Pairs that are not linked yet, best first.
 
     Attributes:
-        graph: where they are missing.
-        pairs: ``(k, 2)`` node indices; with ``per_node`` the node asked comes first, and each has its own list.
-        score: ``(k,)``.
-        per_node: whether there is a list for each node.
-        chosen: which pairs were allowed, as ``top`` takes it.
-        precision: what to expect of them, if it was measured.
-        reasons: ``(k,)`` the strongest reason of each in words, if they were asked for.
+        graph: the graph that lacks them.
+        pairs: ``(k, 2)`` node indices; with ``per_node`` the node asked about comes first, and each has its own list.
+        score: ``(k,)`` scores.
+        per_node: whether each node has its own list.
+        chosen: which pairs were allowed, as keywords of ``top``.
+        precision: the precision to expect, if it was estimated.
+        reasons: ``(k,)`` the strongest reason for each in words, if they were asked for.
+
+    Example:
+        >>> from gelato import Graph, Heuristic
+        >>> graph = Graph.from_edges([(0, 1), (1, 2), (2, 3)], names=["ann", "bob", "cat", "dan"])
+        >>> links = Heuristic("cn").fit(graph).predict_top(2)
+        >>> list(links)
+        [('ann', 'cat', 1.0), ('bob', 'dan', 1.0)]
+        >>> links.columns()["rank"], links.to_scipy().shape
+        ([1, 2], (4, 4))
     """
 
     graph: Graph
@@ -43,25 +52,25 @@ class Suggestions:
         return len(self.pairs)
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        """The names of both nodes and the score of each."""
+        """The names of the two nodes, and the score, of each suggestion."""
         for (u, v), score in zip(self.pairs.tolist(), self.score.tolist(), strict=True):
             yield self.graph.name_of(u), self.graph.name_of(v), score
 
     @property
     def rank(self) -> NDArray[np.int64]:
-        """``(k,)`` from 1, in the whole list or in that of the node."""
+        """``(k,)`` ranks from 1, in the whole list or in the list of each node."""
         place = np.arange(len(self.pairs))
         if not self.per_node or not len(place):
             return place + 1
         begins = np.concatenate([[True], self.pairs[1:, 0] != self.pairs[:-1, 0]])
         return place - np.maximum.accumulate(np.where(begins, place, 0)) + 1
 
-    def told(self, **more: Any) -> Self:
-        """The same with ``precision`` or ``reasons``."""
-        return replace(self, **more)
+    def replaced(self, **values: Any) -> Self:
+        """The same with other values, such as ``precision`` or ``reasons``."""
+        return replace(self, **values)
 
     def words(self) -> list[str]:
-        """What precision to expect of the first 10, 100, ... suggestions, a sentence each."""
+        """The precision to expect of the first 10, 100, ... suggestions, in sentences."""
         last = int(self.rank.max(initial=0))
         cuts = [k for k in (10, 100, 1000, 10_000) if k < last]
         if self.precision is None or last == 0:
@@ -69,50 +78,50 @@ class Suggestions:
         return list(dict.fromkeys(map(self.precision.words, (*cuts, last))))  # each once
 
     def columns(self) -> dict[str, list[Any]]:
-        """Name and values of every column: ranks, names, scores, and what else is known."""
+        """The columns by name: ranks, node names, scores, and whatever else is known."""
         names = [(self.graph.name_of(u), self.graph.name_of(v)) for u, v in self.pairs.tolist()]
         values: dict[str, list[Any]] = dict(
             zip(
-                COLUMNS,
+                LINK_COLUMNS,
                 (self.rank.tolist(), [u for u, _ in names], [v for _, v in names], self.score.tolist()),
                 strict=True,
             )
         )
         if self.precision is not None:
             stated = [self.precision.at(k) for k in self.rank.tolist()]
-            for name, value in zip(EXPECTED, ("expected", "low", "high"), strict=True):
+            for name, value in zip(PRECISION_COLUMNS, ("expected", "low", "high"), strict=True):
                 values[name] = [None if each is None else round(getattr(each, value), 4) for each in stated]
         if self.reasons is not None:
             values["reason"] = list(self.reasons)
         return values
 
     def rows(self) -> list[dict[str, Any]]:
-        """One table a suggestion."""
+        """One dictionary per suggestion."""
         columns = self.columns()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write them to a CSV, TSV, Parquet or JSON file, by its suffix; whole or not at all."""
+        """Write a CSV, TSV, Parquet or JSON file, depending on the suffix; whole or not at all."""
         columns = self.columns()
         write_table(os.fspath(path), list(columns), zip(*columns.values(), strict=True))
 
     def to_pandas(self) -> Any:
-        """A data frame."""
+        """A pandas data frame."""
         return links_to_pandas(self.graph, self).assign(**self._beside())
 
     def to_polars(self) -> Any:
-        """A Polars frame."""
+        """A Polars data frame."""
         frame = links_to_polars(self.graph, self)
-        import polars  # it is there, or the line above has said so
+        import polars  # the line above has reported it if it is missing
 
         return frame.with_columns(*(polars.Series(name, column) for name, column in self._beside().items()))
 
     def to_networkx(self) -> Any:
-        """The graph with these as further edges, which carry ``predicted=True``, their score and rank."""
+        """A networkx graph with the suggestions as further edges, marked ``predicted=True``, with score and rank."""
         return to_networkx(self.graph, predicted=self)
 
     def to_scipy(self) -> csr_array:
-        """``(n, n)`` the scores of these pairs, symmetric unless the graph is directed."""
+        """``(n, n)`` sparse matrix of the scores of these pairs; symmetric unless the graph is directed."""
         return links_to_scipy(self.graph, self)
 
     def to_pyg(self) -> Any:
@@ -120,4 +129,4 @@ class Suggestions:
         return to_pyg(self.graph, predicted=self)
 
     def _beside(self) -> dict[str, list[Any]]:
-        return {name: column for name, column in self.columns().items() if name not in COLUMNS[1:]}
+        return {name: column for name, column in self.columns().items() if name not in LINK_COLUMNS[1:]}

@@ -1,4 +1,4 @@
-"""The honest report: one self-contained page from a graph, a test against all pairs, a training and suggested links."""
+"""The report: one self-contained page with a graph, tests against all pairs, the training and the suggested links."""
 
 from gelato.report.contents import GraphFacts as GraphFacts
 from gelato.report.contents import Report as Report

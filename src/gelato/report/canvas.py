@@ -1,4 +1,4 @@
-"""Drawing with matplotlib: one look for all charts, readable in print, on dark pages, and without seeing colours."""
+"""Drawing with matplotlib: one style for all charts, readable in print, on dark pages, and without colour vision."""
 
 import io
 import warnings
@@ -13,12 +13,12 @@ INK = "#23282e"
 """Text and axes; on the page they take the colour of the text around them."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56a0d3", "#7f7f7f")
-"""After Okabe and Ito: told apart by every kind of sight; dashes tell them apart too."""
+"""After Okabe and Ito: distinct with any kind of colour vision; dashes distinguish the lines too."""
 
 DASHES: Sequence[Any] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (5, 1.4, 1.2, 1.4)), (0, (8, 2.5)), (0, (2.4, 1.2)))
 
-WIDTH = 5.0
-"""Inches; small, so that the words of a chart are large enough on a phone."""
+CHART_WIDTH = 5.0
+"""Inches; small, so that the text of a chart is large enough on a phone."""
 
 STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so charts are the same everywhere
@@ -60,8 +60,8 @@ def drawn(name: str, alternative: str, draw: Callable[[Any], None], *, height: f
     """Let ``draw`` fill a figure, and render it; the same data gives the same bytes.
 
     Args:
-        name: of the chart, a prefix of all ids in it.
-        alternative: what it shows, for readers who do not see it.
+        name: name of the chart, a prefix of all ids in it.
+        alternative: what it shows, for readers who cannot see it.
         draw: takes the empty figure.
         height: in inches; all charts are equally wide.
     """
@@ -69,7 +69,7 @@ def drawn(name: str, alternative: str, draw: Callable[[Any], None], *, height: f
     figures = optional("matplotlib.figure", purpose="drawing charts", extra="report")
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)  # a name in another script
-        figure = figures.Figure(figsize=(WIDTH, height), layout="constrained")
+        figure = figures.Figure(figsize=(CHART_WIDTH, height), layout="constrained")
         draw(figure)
         svg, png = io.BytesIO(), io.BytesIO()
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -81,7 +81,7 @@ def drawn(name: str, alternative: str, draw: Callable[[Any], None], *, height: f
 
 
 def line_style(place: int) -> dict[str, Any]:
-    """Colour and dashes of the series at a place; the first, the model, is drawn thicker and above the others."""
+    """Colour and dashes of a series by its place; the first, the model, is drawn thicker and above the others."""
     look = {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
     return look | ({"linewidth": 2.4, "zorder": 3} if place == 0 else {})
 
@@ -93,12 +93,12 @@ def legend_below(figure: Any, axes: Any, columns: int = 3) -> None:
 
 
 def label(text: str) -> str:
-    """A label of a series; matplotlib leaves out those that begin with an underscore."""
+    """The label of a series; matplotlib omits labels that begin with an underscore."""
     return f" {text}" if text.startswith("_") else text
 
 
 def tick_count(value: float, _: object = None) -> str:
-    """A number on an axis: ``1,000``, ``20k``, ``3M``; nothing where it is no whole number."""
+    """A number on an axis: ``1,000``, ``20k``, ``3M``; nothing for fractions."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if value >= size:
             return f"{value / (1e3 if letter == 'k' else size):g}{letter}"
@@ -106,7 +106,7 @@ def tick_count(value: float, _: object = None) -> str:
 
 
 def tick_percent(value: float, _: object = None) -> str:
-    """Percent on an axis."""
+    """A percentage on an axis."""
     return f"{value:g}%" if value == 0 or abs(value) >= 1e-4 else f"{value:.0e}%"
 
 

@@ -1,4 +1,4 @@
-"""All charts of a report, with their words: which there are, where they stand, and the files beside the page."""
+"""All charts of a report with their captions: which there are, where they go, and the files beside the page."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from gelato.report.rank_charts import draw_density, draw_hits, draw_precision, d
 from gelato.report.run_charts import draw_degrees, draw_expected, draw_training
 from gelato.report.words import method_words
 
-NAMES = (
+CHART_NAMES = (
     *("degrees", "regimes", "hits", "precision", "expected", "training"),
     *("density-model", "counts-model", "density-ac", "counts-ac"),
 )
-"""All there can be; a chart of these that a new report lacks is removed from the folder."""
+"""All charts that a report may have; those that a new report lacks are removed from the folder."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its name, the section of the page it stands in, what it shows in words, and how it looks."""
+    """A chart: its name, the section of the page it belongs to, its caption, and how it looks."""
 
     name: str
     section: str
@@ -46,15 +46,15 @@ _Wanted = tuple[str, str, str, Callable[[Any], None], float]
 def _wanted(report: Report) -> Iterator[_Wanted]:
     facts, curve = report.facts, report.precision_curve
     if facts is not None and any(degree > 0 for degree, _ in facts.degrees):
-        words = "Each dot tells how many nodes have that many links. A long tail to the right means hubs."
+        words = "Each dot shows how many nodes have a given number of links. A long tail to the right means hubs."
         yield "degrees", "graph", words, partial(draw_degrees, facts=facts), 3.3
     if report.measured is not None:
         yield from _of_test(report.measured)
     if curve:
-        words = "The share of right ones among the first k suggestions, and the interval it should lie in."
+        words = "The share of the first k suggestions that should be right, with its interval."
         yield "expected", "expect", words, partial(draw_expected, curve=curve), 3.3
     if report.history:
-        words = "The loss on training links, and the precision on validation links after each epoch."
+        words = "The loss on training links and the precision on validation links after each epoch."
         yield (
             "training",
             "training",
@@ -65,19 +65,19 @@ def _wanted(report: Report) -> Iterator[_Wanted]:
 
 
 def _of_test(measured: Measured) -> Iterator[_Wanted]:
-    words = "Average precision of every method. Only the non-links it is tested against change from bar to bar."
+    words = "Average precision of each method. From bar to bar, only the non-links it is tested against change."
     height = 1.3 + 0.45 * len(measured.methods)
     yield "regimes", "comparison", words, partial(draw_regimes, measured=measured), height
-    words = "The share of hidden links that rank above the k-th best of all non-links. Higher is better."
+    words = "The share of hidden links that rank above the k-th best non-link. Higher is better."
     yield "hits", "curves", words, partial(draw_hits, measured=measured), 3.7
-    words = "The share of hidden links among the first k of all pairs. A line breaks off where none is found."
+    words = "The share of hidden links among the first k pairs. A line stops where there are none."
     yield "precision", "curves", words, partial(draw_precision, measured=measured), 3.7
     for density in measured.densities:
         name = "model" if density.method == measured.name else density.method
         who = method_words(density.method)
-        words = f"Scores by {who}. Both shapes have the same area, as if links were as common as non-links."
+        words = f"Scores by {who}. Both areas are equal, as if links were as common as non-links."
         yield f"density-{name}", "densities", words, partial(draw_density, density=density, counts=False), 3.3
-        words = f"The same scores by {who} as numbers of pairs: every one of them, none sampled."
+        words = f"The same scores by {who} as numbers of pairs. All pairs are counted, none sampled."
         yield f"counts-{name}", "densities", words, partial(draw_density, density=density, counts=True), 3.3
 
 
@@ -86,7 +86,7 @@ def write_charts(folder: Path, charts: list[Chart]) -> list[Path]:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made a folder: {error.strerror or error}") from None
+        raise InputError(f"{folder}: cannot create this folder: {error.strerror or error}") from None
     written = []
     for chart in charts:
         for suffix, content in ((".svg", chart.look.svg), (".png", chart.look.png)):
@@ -94,7 +94,7 @@ def write_charts(folder: Path, charts: list[Chart]) -> list[Path]:
             with written_aside(path) as part:
                 part.write_bytes(content)
             written.append(path)
-    for name in set(NAMES) - {chart.name for chart in charts}:
+    for name in set(CHART_NAMES) - {chart.name for chart in charts}:
         for suffix in (".svg", ".png"):
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
     return written

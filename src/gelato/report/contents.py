@@ -1,4 +1,4 @@
-"""What a report holds, all plain data: the page is a function of this and of nothing else."""
+"""The contents of a report, as plain data: the page is a function of these and nothing else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ class GraphFacts:
     Attributes:
         n, m, f: number of nodes, links and attributes.
         directed, weighted: what kind of graph it is.
-        mean_degree, max_degree: links of a node, in both directions where they have one.
-        isolated: nodes without a link.
-        components: pieces that no link joins.
+        mean_degree, max_degree: number of links per node, counting both directions if the graph is directed.
+        isolated: number of nodes without links.
+        components: number of connected components.
         pairs: number of pairs that could be links.
-        steps, reached: the share of all pairs that a walk of so many steps joins, or ``None``.
-        degrees: ``(degree, nodes that have it)``, ascending.
+        steps, reached: length of walks, and the share of all pairs that they join, or ``None``.
+        degrees: ``(degree, number of nodes with it)``, ascending.
     """
 
     n: int
@@ -42,11 +42,11 @@ class Suggestion:
     """One suggested link.
 
     Attributes:
-        rank, source, target, score: its place, its ends by name, and its score.
-        precision, low, high: the share of right ones to expect up to this suggestion, and its interval.
-        reason: why, in a few words.
-        explanation_lines: why at length, as lines of text; spaces at their beginning are kept.
-        picture: an ``<svg>`` element made by this package, all text in it escaped, or nothing.
+        rank, source, target, score: its rank, the names of its ends, and its score.
+        precision, low, high: expected precision of the suggestions up to this one, and its interval.
+        reason: the reason, in a few words.
+        explanation_lines: the explanation, as lines of text; leading spaces are kept.
+        picture: an ``<svg>`` element made by this package, with all text escaped, or an empty string.
     """
 
     rank: int
@@ -63,22 +63,22 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Report:
-    """All that a page shows; what is left empty is left out of it.
+    """Everything that a page shows; sections without content are left out.
 
     Attributes:
-        title: of the page.
+        title: title of the page.
         facts: the graph at a glance.
-        measured: what ``measure`` found.
-        history: one mapping an epoch with ``epoch``, ``loss``, ``precision`` and ``seconds``.
+        measured: the result of ``measure``.
+        history: one mapping per epoch with ``epoch``, ``loss``, ``precision`` and ``seconds``.
         best_epoch: the epoch that was kept.
         remarks: what else is worth knowing of the model, in sentences.
         suggestions: best first.
-        precision_words: what precision to expect, in sentences for everyone.
-        precision_curve: ``(k, expected, low, high)`` of the first ``k`` suggestions.
+        precision_words: the precision to expect, in plain sentences.
+        precision_curve: ``(k, expected, low, high)`` for the first ``k`` suggestions.
         settings, seeds, versions: by name.
         timings: seconds by name.
-        memory_bytes: the largest resident size.
-        command: what made the page.
+        memory_bytes: peak memory.
+        command: the command that made the page.
     """
 
     title: str

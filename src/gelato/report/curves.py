@@ -9,14 +9,14 @@ import numpy as np
 from gelato.ranking.metrics import metric, random_metric
 from gelato.ranking.ranks import Ranks
 
-PER_DECADE = 12
-FIRST, LEAST = 10, 10_000
-"""Curves begin at the first k that is no accident, and go on to at least this k, or 100 times the hidden links."""
+CUTS_PER_DECADE = 12
+FIRST_CUT, LAST_CUT = 10, 10_000
+"""Curves begin at the first k that is not down to luck, and end at this k or 100 times the number of hidden links."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """hits@k and precision@k of one method at the cut-offs ``k``; ``None`` where the data cannot answer."""
+    """hits@k and precision@k of one method at the cut-offs ``k``; ``None`` where it is undefined."""
 
     method: str
     k: tuple[int, ...]
@@ -30,15 +30,15 @@ def curve_of(method: str, ranks: Ranks) -> Curve:
 
 
 def random_curve(ranks: Ranks) -> Curve:
-    """What random scores would reach in expectation."""
+    """The expected curve of random scores."""
     return _curve("random", ranks, random_metric)
 
 
 def cuts_of(positives: int, negatives: int) -> tuple[int, ...]:
     """Cut-offs on a logarithmic grid, the number of hidden links among them."""
-    first = FIRST if negatives >= 100 * FIRST else 1
-    last = max(first, min(negatives, max(LEAST, 100 * positives)))
-    steps = max(2, math.ceil(PER_DECADE * math.log10(last / first)) + 1)
+    first = FIRST_CUT if negatives >= 100 * FIRST_CUT else 1
+    last = max(first, min(negatives, max(LAST_CUT, 100 * positives)))
+    steps = max(2, math.ceil(CUTS_PER_DECADE * math.log10(last / first)) + 1)
     grid = np.rint(np.geomspace(first, last, steps)).astype(np.int64)
     return tuple(np.union1d(grid, np.clip(positives, first, last)).tolist())
 
@@ -50,5 +50,5 @@ def _curve(method: str, ranks: Ranks, value: Callable[[str, Ranks], float]) -> C
 
 
 def answered(value: float) -> float | None:
-    """A number, or ``None`` where the data cannot answer."""
+    """A number, or ``None`` where it is undefined."""
     return value if math.isfinite(value) else None

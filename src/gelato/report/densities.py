@@ -12,11 +12,11 @@ from gelato.ranking.listed import score_pairs
 from gelato.regimes import Candidates
 from gelato.scores import Scores
 
-PER_DECADE = 3
-"""Bins for each power of ten: each spans more than a doubling, so whole numbers leave no gaps."""
+BINS_PER_DECADE = 3
+"""Bins for each power of ten: each spans more than a factor of two, so whole numbers leave no gaps."""
 
 MOST_DECADES = 9
-"""Scores smaller than the largest by more powers of ten than this count as zero, for the eye."""
+"""Scores smaller than the largest by more powers of ten than this are drawn as zero."""
 
 BEYOND = 3
 """Powers of ten beyond the largest score of the sample that have bins as well; empty ones are cut off later."""
@@ -27,12 +27,12 @@ class Density:
     """Counts by score on a signed logarithmic axis: equal steps of ``log |score|`` on both sides of a bin around zero.
 
     Attributes:
-        method: whose scores.
+        method: the method that the scores are from.
         threshold: the power of ten at which the logarithmic part begins; smaller scores share the bin around zero.
         edges: ``(b + 1,)`` ascending; bin ``i`` holds ``edges[i] <= score < edges[i + 1]``, and the outermost bins
             whatever lies beyond as well.
         links: ``(b,)`` test links.
-        non_links: ``(b,)`` all pairs that are no links.
+        non_links: ``(b,)`` all pairs that are not links.
     """
 
     method: str
@@ -43,11 +43,11 @@ class Density:
 
     def position(self, score: float) -> float:
         """Where a score beyond the threshold lies on the axis, in powers of ten; bins are equally wide there."""
-        return math.copysign(math.log10(abs(score) / self.threshold) + 1 / PER_DECADE, score)
+        return math.copysign(math.log10(abs(score) / self.threshold) + 1 / BINS_PER_DECADE, score)
 
 
 def density_of(method: str, scores: Scores, candidates: Candidates, *, threads: int | None = None) -> Density:
-    """Count the positives and all negatives of a test by score; nothing is sampled but the ends of the axis."""
+    """Count the positives and all negatives of a test by score; only the range of the axis comes from a sample."""
     links = score_pairs(scores, candidates.positives, threads=threads).value
     threshold, edges = axis_of(np.concatenate([links, _some(scores)]))
     # edges lie between the powers of ten, so that round scores do not fall on them
@@ -68,8 +68,8 @@ def axis_of(sample: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         size = np.ones(1)
     top = math.floor(math.log10(size.max()))
     low = max(math.floor(math.log10(np.quantile(size, 0.01))), top - MOST_DECADES)
-    steps = np.arange((top + BEYOND - low) * PER_DECADE + 1)
-    ladder = 10.0 ** (low + (steps - 0.5) / PER_DECADE)
+    steps = np.arange((top + BEYOND - low) * BINS_PER_DECADE + 1)
+    ladder = 10.0 ** (low + (steps - 0.5) / BINS_PER_DECADE)
     return float(10.0**low), np.concatenate([-ladder[::-1], ladder])
 
 

@@ -1,4 +1,4 @@
-"""The graph at a glance: sizes, degrees, pieces, and how much of it walks reach."""
+"""The graph at a glance: sizes, degrees, components, and how much of it walks reach."""
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -11,7 +11,7 @@ from gelato.report.contents import GraphFacts
 
 
 def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int | None = None) -> GraphFacts:
-    """Count what a reader wants to know of a graph first.
+    """Count what readers want to know about a graph first.
 
     Args:
         graph: any graph.
@@ -24,7 +24,7 @@ def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int |
     if graph.directed:
         degree = degree + np.bincount(links.indices, minlength=graph.n)
     value, nodes = np.unique(degree, return_counts=True)
-    pieces, _ = connected_components(links, directed=graph.directed, connection="weak")
+    components, _ = connected_components(links, directed=graph.directed, connection="weak")
     pairs = graph.n * (graph.n - 1) // (1 if graph.directed else 2)
     return GraphFacts(
         n=graph.n,
@@ -35,7 +35,7 @@ def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int |
         mean_degree=float(degree.mean()),
         max_degree=int(degree.max()),
         isolated=int((degree == 0).sum()),
-        components=int(pieces),
+        components=int(components),
         pairs=pairs,
         steps=steps,
         reached=_reached(graph, steps, threads) / pairs if reach else None,
@@ -44,7 +44,7 @@ def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int |
 
 
 def _reached(graph: Graph, steps: int, threads: int | None) -> int:
-    """Number of pairs that a walk of so many steps joins, links among them."""
+    """Number of pairs joined by a walk of so many steps, including links."""
     none = np.empty((0, 2), np.int64)
     scores = autocovariance(graph, steps=steps)
     every = Candidates(graph.n, graph.directed, none, none)

@@ -1,4 +1,4 @@
-"""A report of a run: its model tested honestly, what it suggests and why, and all that made it."""
+"""The report of a run: its model tested honestly, what it suggests and why, and how it was made."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from gelato import PROGRAM, __version__
 from gelato.memory import peak_memory
 from gelato.methods.making import OpenedRun
 from gelato.prediction.precision import REPEATS, SHARE, hidings, rehearsal_folder
-from gelato.prediction.reasons import explanations, has_reasons
+from gelato.prediction.reasons import explanations, have_reasons
 from gelato.prediction.suggest import Stage, silent, suggest
 from gelato.prediction.suggestions import Suggestions
 from gelato.report.contents import Report, Suggestion
@@ -22,7 +22,7 @@ from gelato.scores import Scores
 from gelato.splits import Split
 
 POINTS = 60
-"""Points of the curve of expected precision."""
+"""Points on the curve of expected precision."""
 
 
 def report_of(
@@ -38,10 +38,20 @@ def report_of(
     command: str | None = None,
     stage: Stage = silent,
 ) -> Report:
-    """Everything a page tells of a run.
+    """Everything that the page of a run shows.
 
-    A model that was trained on a split is tested on its test links. One that was trained on a whole graph is tested by
-    its first rehearsal: a twin of it, trained without a share of the links.
+    A model that was trained on a split is tested on its test links. A model that was trained on a whole graph is
+    tested by its first rehearsal: a twin that was trained without some of the links.
+
+    Args:
+        run: an opened run.
+        title: title of the page.
+        top: number of suggestions.
+        parts: number of METIS parts of the partitioned test.
+        share, repeats, seed: how many links to hide, how often, and the seed, as in ``suggest``.
+        threads: all cores by default.
+        command: the command that made the page, to be shown on it.
+        stage: shows progress.
     """
     model, whole = (each.set_params(threads=threads) for each in (run.model, run.whole()))
     tested, scores = _test_of(run, share, repeats, seed)
@@ -49,10 +59,13 @@ def report_of(
         measured = measure(
             tested, scores, name=model.method, dataset=title, parts=parts, seed=seed, threads=threads, progress=progress
         )
-    found = suggest(whole, top, share=share, repeats=repeats, seed=seed, run=run.folder, reasons=False, stage=stage)
+    options: dict[str, Any] = {"share": share, "repeats": repeats, "seed": seed, "run": run.folder}
+    suggestions = suggest(whole, top, reasons=False, stage=stage, **options)
+    explained = []
     with stage("explaining", "links") as progress:
-        told = explanations(whole, found, with_rank=True, progress=progress) if has_reasons(whole.scores()) else []
-    shown = [
+        if have_reasons(whole.scores()):
+            explained = explanations(whole, suggestions, with_rank=True, progress=progress)
+    rows = [
         Suggestion(
             rank=row["rank"],
             source=str(row["source"]),
@@ -61,11 +74,11 @@ def report_of(
             precision=row.get("expected_precision"),
             low=row.get("precision_low"),
             high=row.get("precision_high"),
-            reason=told[i].reason() if told else "",
-            explanation_lines=told[i].lines() if told else (),
-            picture=told[i].svg() if told else "",
+            reason=explained[i].reason() if explained else "",
+            explanation_lines=explained[i].lines() if explained else (),
+            picture=explained[i].svg() if explained else "",
         )
-        for i, row in enumerate(found.rows())
+        for i, row in enumerate(suggestions.rows())
     ]
     environment, timings = (read_json(run.folder / f"{name}.json") for name in ("environment", "timings"))
     return Report(
@@ -75,9 +88,9 @@ def report_of(
         history=[asdict(epoch) for epoch in model.history_],
         best_epoch=model.best_epoch_,
         remarks=model.sentences(),
-        suggestions=shown,
-        precision_words=found.words(),
-        precision_curve=_curve(found),
+        suggestions=rows,
+        precision_words=suggestions.words(),
+        precision_curve=_curve(suggestions),
         settings={"method": model.method, **model.settings.as_dict(), **model.chosen_},
         seeds={**_seed_of(model), "hidden links": seed, "split": tested.name},
         versions=_versions(environment),
@@ -88,7 +101,7 @@ def report_of(
 
 
 def _test_of(run: OpenedRun, share: float, repeats: int, seed: int) -> tuple[Split, Scores]:
-    """A split, and scores of its training links by a model that has not seen its test links."""
+    """A split, and scores of its training graph by a model that has not seen its test links."""
     if len(run.split.test):
         return run.split, run.model.scores()
     whole = run.whole()
@@ -98,12 +111,12 @@ def _test_of(run: OpenedRun, share: float, repeats: int, seed: int) -> tuple[Spl
     return Split(run.graph, run.graph.without(hidden.test), none, hidden.test, hidden.name), scores
 
 
-def _curve(found: Suggestions) -> list[tuple[int, float, float, float]] | None:
-    """Expected precision at ranks spread evenly over powers of ten."""
-    if found.precision is None or len(found) == 0:
+def _curve(suggestions: Suggestions) -> list[tuple[int, float, float, float]] | None:
+    """Expected precision at ranks spaced evenly on a logarithmic axis."""
+    if suggestions.precision is None or len(suggestions) == 0:
         return None
-    ranks = np.unique(np.geomspace(1, len(found), POINTS).round().astype(int)).tolist()
-    stated = [each for each in map(found.precision.at, ranks) if each is not None]
+    ranks = np.unique(np.geomspace(1, len(suggestions), POINTS).round().astype(int)).tolist()
+    stated = [each for each in map(suggestions.precision.at, ranks) if each is not None]
     return [(each.k, each.expected, each.low, each.high) for each in stated] or None
 
 
@@ -114,6 +127,6 @@ def _seed_of(model: StoredPredictor) -> dict[str, Any]:
 
 
 def _versions(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Versions and the machine, flat."""
+    """Versions and the machine, in one flat table."""
     about = {name: value for name, value in environment.items() if name != "packages" and value is not None}
     return {PROGRAM: __version__, **about, **{name: each for name, each in environment["packages"].items() if each}}

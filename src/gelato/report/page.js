@@ -1,6 +1,6 @@
 "use strict";
 
-// Light or dark: the system's choice until the button is pressed.
+// Light or dark: follows the system until the button is pressed.
 (() => {
   const root = document.documentElement;
   const button = document.getElementById("theme");
@@ -18,7 +18,7 @@
   label();
 })();
 
-// Suggested links: each is a tbody of its own, so that its explanation moves and hides with it.
+// Suggested links: each has its own tbody, so that its explanation moves and hides with it.
 (() => {
   const table = document.getElementById("links");
   if (!table) return;
@@ -27,9 +27,9 @@
   const cell = (row, key) => row.querySelector(`[data-key="${key}"]`);
 
   const value = (row, key, kind) => {
-    const found = cell(row, key);
-    if (kind !== "number") return found.textContent;
-    return found.dataset.value === "" ? NaN : Number(found.dataset.value);
+    const entry = cell(row, key);
+    if (kind !== "number") return entry.textContent;
+    return entry.dataset.value === "" ? NaN : Number(entry.dataset.value);
   };
 
   const sort = (button) => {

@@ -1,4 +1,4 @@
-"""One self-contained page from a report: nothing is fetched, and whatever users named their nodes stays text."""
+"""One self-contained page from a report: nothing is fetched, and node names are never more than text."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:;"
     " base-uri 'none'; form-action 'none'"
 )
-"""What the browser lets the page do: show itself, and nothing from elsewhere."""
+"""What the browser lets the page do: show itself, and load nothing from elsewhere."""
 
 SECTIONS = (
     ("graph", "The graph"),
-    ("comparison", "Honest comparison"),
-    ("curves", "Down the ranking"),
-    ("densities", "Links among non-links"),
-    ("expect", "What to expect"),
+    ("comparison", "Comparison"),
+    ("curves", "Along the ranking"),
+    ("densities", "Scores"),
+    ("expect", "Expected precision"),
     ("training", "Training"),
     ("suggestions", "Suggested links"),
     ("run", "The run"),
@@ -35,9 +35,9 @@ SECTIONS = (
 
 
 def write_report(path: str | os.PathLike[str], report: Report) -> list[Path]:
-    """Write the page, and its charts as files beside it; return all paths, the page first.
+    """Write the page and, as files beside it, its charts; return all paths, the page first.
 
-    The charts go to the folder ``<stem>_charts``. Every file is replaced whole or not at all.
+    The charts go into the folder ``<stem>_charts``. Every file is replaced whole or not at all.
     """
     goal = check_page(path)
     charts = charts_of(report)
@@ -49,19 +49,19 @@ def write_report(path: str | os.PathLike[str], report: Report) -> list[Path]:
 
 
 def check_page(path: str | os.PathLike[str]) -> Path:
-    """Refuse a name that no page has, and a report that lacks what draws it, before anything is computed."""
+    """Refuse a file name that is not a page, and missing packages, before anything is computed."""
     goal = Path(path)
     if goal.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{goal}: a report is a web page; let its name end in .html")
+        raise InputError(f"{goal}: a report is a web page; choose a name that ends in .html")
     if not goal.parent.is_dir():
-        raise InputError(f"{goal}: there is no folder {goal.parent}; make it first")
+        raise InputError(f"{goal}: there is no folder {goal.parent}; create it first")
     for package in ("jinja2", "matplotlib"):
         optional(package, purpose="writing a report", extra="report")
     return goal
 
 
 def page_of(report: Report, charts: Sequence[Chart]) -> str:
-    """The HTML of a report; all text is escaped, and only SVG that this package made goes in as it is."""
+    """The HTML of a report; all text is escaped, and only SVG made by this package goes in unchanged."""
     jinja = optional("jinja2", purpose="writing a report", extra="report")
     markup = optional("markupsafe", purpose="writing a report", extra="report").Markup
     environment = jinja.Environment(
@@ -91,7 +91,7 @@ def page_of(report: Report, charts: Sequence[Chart]) -> str:
 
 
 def _row(suggestion: Suggestion, markup: Any) -> dict[str, Any]:
-    """A suggestion with its numbers in words, and its picture checked."""
+    """A suggestion with its numbers as text and its picture checked."""
     whose = f"the suggested link {suggestion.source} – {suggestion.target}"
     interval = ""
     if suggestion.low is not None and suggestion.high is not None:
@@ -106,27 +106,27 @@ def _row(suggestion: Suggestion, markup: Any) -> dict[str, Any]:
 
 
 def _tables(report: Report) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Settings, seeds, versions, time and memory as pairs of words; tables without a row are left out."""
+    """Settings, seeds, versions, time and memory as rows of text; empty tables are left out."""
     spent = [(name, words.seconds(value)) for name, value in report.timings.items()]
     if report.memory_bytes is not None:
-        spent.append(("largest memory", words.memory(report.memory_bytes)))
+        spent.append(("peak memory", words.memory(report.memory_bytes)))
     named: list[tuple[str, Mapping[str, Any]]] = [
         ("Settings", report.settings),
         ("Seeds", report.seeds),
         ("Versions", report.versions),
         ("Time and memory", dict(spent)),
     ]
-    return [(title, [(str(key), _said(value)) for key, value in table.items()]) for title, table in named if table]
+    return [(title, [(str(key), _text(value)) for key, value in table.items()]) for title, table in named if table]
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(map(_said, value)) if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _resource(name: str) -> str:
-    """A file that ships with this package."""
+    """The text of a file in this package."""
     return (files("gelato.report") / name).read_text(encoding="utf-8")

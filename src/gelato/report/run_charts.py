@@ -9,17 +9,17 @@ from gelato.report.contents import GraphFacts
 
 
 def draw_degrees(figure: Any, facts: GraphFacts) -> None:
-    """How many nodes have how many links."""
+    """How many nodes have each degree."""
     axes = figure.subplots()
     shown = [(degree, nodes) for degree, nodes in facts.degrees if degree > 0]
     axes.scatter(*zip(*shown, strict=True), s=16, color=COLOURS[0], label="nodes by number of links", linewidth=0)
-    axes.axvline(facts.mean_degree, color=COLOURS[1], linestyle="--", label=f"mean, {facts.mean_degree:.1f} links")
+    axes.axvline(facts.mean_degree, color=COLOURS[1], linestyle="--", label=f"mean: {facts.mean_degree:.1f} links")
     axes.set_xscale("log")
     axes.set_yscale("log")
     logarithmic(axes.xaxis, tick_count)
     logarithmic(axes.yaxis, tick_count)
     axes.set_title("Degrees")
-    axes.set_xlabel("degree, links of a node (log scale)")
+    axes.set_xlabel("degree, number of links (log scale)")
     axes.set_ylabel("nodes with that degree (log scale)")
     legend_below(figure, axes)
 
@@ -33,7 +33,7 @@ def draw_training(figure: Any, history: Sequence[Mapping[str, Any]], best_epoch:
     precision = [100 * _finite(each.get("precision")) for each in history]
     upper.plot(epochs, loss, color=COLOURS[1], marker=marker, markersize=3.5, linestyle=(0, (5, 1.6)), label="loss")
     lower.plot(epochs, precision, color=COLOURS[0], marker=marker, markersize=3.5, label="precision")
-    upper.set_title("Training, epoch by epoch")
+    upper.set_title("Training by epoch")
     upper.set_ylabel("training loss\n(no unit)")
     lower.set_ylabel("validation\nprecision@100%")
     lower.set_xlabel("epoch")
@@ -41,7 +41,7 @@ def draw_training(figure: Any, history: Sequence[Mapping[str, Any]], best_epoch:
     lower.xaxis.get_major_locator().set_params(integer=True)
     if best_epoch is not None and best_epoch in epochs:
         for axes in (upper, lower):
-            axes.axvline(best_epoch, color=INK, linewidth=1, linestyle=":", label=f"kept: epoch {best_epoch}")
+            axes.axvline(best_epoch, color=INK, linewidth=1, linestyle=":", label=f"epoch {best_epoch}, kept")
     handles = upper.get_legend_handles_labels()[0][:1] + lower.get_legend_handles_labels()[0]
     figure.legend(handles, [each.get_label() for each in handles], loc="outside lower center", ncols=len(handles))
 
@@ -57,9 +57,9 @@ def draw_expected(figure: Any, curve: Sequence[tuple[int, float, float, float]])
     logarithmic(axes.xaxis, tick_count)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(tick_percent)
-    axes.set_title("Precision to expect of the first k suggestions")
-    axes.set_xlabel("k, number of suggestions taken (log scale)")
-    axes.set_ylabel("right ones among them, percent")
+    axes.set_title("Expected precision of the first k suggestions")
+    axes.set_xlabel("k, number of suggestions (log scale)")
+    axes.set_ylabel("share that is right, percent")
     legend_below(figure, axes)
 
 

@@ -1,4 +1,4 @@
-"""SVG for the page: charts made small, to stand side by side; pictures checked at the door."""
+"""SVG for the page: charts are made compact, and pictures are checked before they go in."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -19,16 +19,16 @@ _BAD_ELEMENTS = {"script", "foreignObject", "iframe", "image", "a", "animate", "
 def tidy(svg: str, prefix: str, alternative: str, palette: Mapping[str, str]) -> str:
     """The ``<svg>`` element of a chart, for a page that holds several.
 
-    Ids get a prefix, those nobody uses are dropped; colours follow the page through ``palette``; the size is left to
-    the page; what the file says about itself is dropped.
+    Ids get a prefix, and unused ones are dropped; colours follow the page through ``palette``; the page decides the
+    size; metadata is dropped.
     """
     body = _DROPPED.sub("", svg).strip()
-    used = {found[2] for found in _USE.finditer(body)}
-    body = _IDENTIFIER.sub(lambda found: f' id="{prefix}-{found[1]}"' if found[1] in used else "", body)
-    body = _USE.sub(lambda found: f"{found[1]}{prefix}-{found[2]}", body).replace("xlink:href", "href")
+    used = {match[2] for match in _USE.finditer(body)}
+    body = _IDENTIFIER.sub(lambda match: f' id="{prefix}-{match[1]}"' if match[1] in used else "", body)
+    body = _USE.sub(lambda match: f"{match[1]}{prefix}-{match[2]}", body).replace("xlink:href", "href")
     for colour, meaning in palette.items():
         body = body.replace(colour, meaning)
-    body = _PLACES.sub(lambda found: _shortened(found[0]), _STILL.sub("", body))
+    body = _PLACES.sub(lambda match: _shortened(match[0]), _STILL.sub("", body))
     head, _, rest = body.partition(">")
     box = re.search(r'viewBox="[^"]*"', head)
     assert box is not None
@@ -40,12 +40,12 @@ def tidy(svg: str, prefix: str, alternative: str, palette: Mapping[str, str]) ->
 
 def _shortened(attribute: str) -> str:
     """Coordinates to a hundredth of a point, without line breaks."""
-    rounded = re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), attribute)
+    rounded = re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), attribute)
     return re.sub(r"\s*\n\s*", " ", rounded)
 
 
 def checked_picture(svg: str, whose: str) -> str:
-    """A picture that may go into the page as it is; one that could run or fetch anything is refused."""
+    """A picture that may go into the page unchanged; one that could run or fetch anything is refused."""
     if not svg:
         return ""
     try:

@@ -1,11 +1,11 @@
-"""Numbers and findings in words: what people read on the page and on the charts."""
+"""Numbers and findings in words, as they appear on the page and the charts."""
 
 import math
 from collections.abc import Mapping
 
 from gelato.report.measure import Measured, Outcome
 
-METHODS: Mapping[str, str] = {
+METHOD_WORDS: Mapping[str, str] = {
     "cn": "common neighbours",
     "aa": "Adamic-Adar",
     "ra": "resource allocation",
@@ -19,16 +19,16 @@ METHODS: Mapping[str, str] = {
     "ac": "autocovariance",
 }
 
-REGIMES: Mapping[str, str] = {"unbiased": "all pairs", "partitioned": "inside parts", "biased": "balanced sample"}
+REGIME_WORDS: Mapping[str, str] = {"unbiased": "all pairs", "partitioned": "within parts", "biased": "balanced sample"}
 
 
 def method_words(method: str) -> str:
-    """A heuristic's whole name; a model keeps its own."""
-    return METHODS.get(method, method)
+    """The full name of a heuristic; a model keeps its own name."""
+    return METHOD_WORDS.get(method, method)
 
 
 def large(value: float) -> str:
-    """A count that is read, not compared: ``6.9 million``."""
+    """A large count, rounded for reading: ``6.9 million``."""
     for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if value >= size:
             return f"{value / size:.{3 if value >= 100 * size else 2}g}\N{NO-BREAK SPACE}{word}"
@@ -36,7 +36,7 @@ def large(value: float) -> str:
 
 
 def plain(value: float, digits: int = 2) -> str:
-    """A fraction with so many digits that count, never in powers of ten: ``0.78``, ``0.00013``."""
+    """A number with so many significant digits, never in powers of ten: ``0.78``, ``0.00013``."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "–"
     places = max(0, digits - 1 - math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}")))))
@@ -44,19 +44,19 @@ def plain(value: float, digits: int = 2) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A fraction as percent, with two decimals or two digits; a dash where the data cannot answer."""
+    """A fraction as a percentage, to two decimals or two significant digits; a dash where it is not defined."""
     if value is None or not math.isfinite(value):
         return "–"
     return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else plain(100 * value)
 
 
 def share(value: float) -> str:
-    """A fraction as percent in a sentence: ``9.5%``, ``43%``."""
+    """A fraction as a percentage in a sentence: ``9.5%``, ``43%``."""
     return f"{100 * value:.0f}%" if value >= 0.1 else f"{plain(100 * value)}%"
 
 
 def score(value: float) -> str:
-    """A score with three digits: ``12.3``, ``0.0123``, ``7.90e-05``."""
+    """A score with three significant digits: ``12.3``, ``0.0123``, ``7.90e-05``."""
     return plain(value, 3) if value == 0 or abs(value) >= 1e-3 else f"{value:.2e}"
 
 
@@ -76,40 +76,40 @@ def memory(size: float) -> str:
 
 
 def headline(measured: Measured) -> list[str]:
-    """The findings of a test in sentences, the first for the top of the page."""
+    """The findings of a test in sentences; the first is the headline of the page."""
     honest = measured.outcome(measured.name, "unbiased")
     assert honest is not None
     pairs = large(honest.positives + honest.negatives)
     flattered = measured.outcome(measured.name, "biased")
     ap = _value(honest)
     if flattered is None:
-        first = f"Against all {pairs} pairs {method_words(measured.name)} has AP {plain(ap)}."
+        first = f"Against all {pairs} pairs, {method_words(measured.name)} has an AP of {plain(ap)}."
     else:
-        first = f"Balanced testing says AP {plain(_value(flattered))}; against all {pairs} pairs it is {plain(ap)}."
-    return [first, _found(honest), *_compared(measured, ap)]
+        first = f"AP is {plain(_value(flattered))} on a balanced sample, but {plain(ap)} against all {pairs} pairs."
+    return [first, _recovered(honest), *_compared(measured, ap)]
 
 
-def _found(honest: Outcome) -> str:
+def _recovered(honest: Outcome) -> str:
     p = honest.positives
-    found, expected = ((each["precision@100%"] or 0.0) * p for each in (honest.metrics, honest.random))
+    recovered, expected = ((each["precision@100%"] or 0.0) * p for each in (honest.metrics, honest.random))
     return (
-        f"Of the {p:,} pairs ranked first, {_count(found)} are among the {p:,} hidden links"
-        f" ({share(found / p)}); random order would find {_count(expected)}."
+        f"Of the first {p:,} pairs in the ranking, {_count(recovered)} are hidden links ({share(recovered / p)} of all"
+        f" {p:,}); a random order would have {_count(expected)}."
     )
 
 
 def _compared(measured: Measured, ap: float) -> list[str]:
-    """How the model compares with the best heuristic, for better or worse."""
+    """How the model compares with the best heuristic, for better or for worse."""
     others = [each for each in measured.outcomes if each.regime == "unbiased" and each.method != measured.name]
     if not others:
         return []
     best = max(others, key=_value)
     name, words = method_words(measured.name), method_words(best.method)
     if _value(best) == ap:
-        return [f"The best heuristic, {words}, ranks just as well."]
+        return [f"The best heuristic, {words}, does just as well."]
     if _value(best) > ap:
-        return [f"The heuristic {words} is better than {name} here: AP {plain(_value(best))} against {plain(ap)}."]
-    return [f"The best heuristic, {words}, has AP {plain(_value(best))}; {name} has {plain(ap)}."]
+        return [f"The best heuristic, {words}, beats {name} here: AP {plain(_value(best))} against {plain(ap)}."]
+    return [f"The best heuristic, {words}, has an AP of {plain(_value(best))}; {name} has {plain(ap)}."]
 
 
 def _value(outcome: Outcome) -> float:

@@ -66,11 +66,21 @@ class WalkScores:
 
     def __post_init__(self) -> None:
         if self.on_graph is None:
-            object.__setattr__(self, "on_graph", self.first is self.inner)
+            object.__setattr__(self, "on_graph", _same_pattern(self.first, self.inner))
         if self.steps < 1:
             raise InputError(f"steps must be at least 1, got {self.steps}")
         if self.dtype not in TOLERANCE:
             raise InputError(f"dtype must be float64 or float32, got {self.dtype}")
+        one = self.first is self.inner
+        if not one and (self.steps < 2 or self.every_length):  # kernels would take inner for the only step
+            raise InputError(
+                "walks whose first step differs from later ones must have one length of at least 2 steps, got"
+                f" steps={self.steps}, every_length={self.every_length}; give the same matrix for all steps"
+            )
+        if not self.first.has_sorted_indices:  # products of SciPy have unsorted rows, which kernels search
+            object.__setattr__(self, "first", self.first.sorted_indices())
+        if one or not self.inner.has_sorted_indices:
+            object.__setattr__(self, "inner", self.first if one else self.inner.sorted_indices())
 
     @property
     def n(self) -> int:
@@ -235,3 +245,10 @@ class WalkScores:
         if self.groups[1] is None:
             small.__dict__["groups"] = (small.node, None)  # as if there were too many distinct values
         return small
+
+
+def _same_pattern(first: csr_array, inner: csr_array) -> bool:
+    """Whether both steps take the links of one graph, weighed alike or not; steps over attributes are not square."""
+    if first is inner or first.shape != inner.shape:
+        return first is inner
+    return np.array_equal(first.indptr, inner.indptr) and np.array_equal(first.indices, inner.indices)

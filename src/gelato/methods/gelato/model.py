@@ -238,7 +238,7 @@ class Gelato(TrainedPredictor):
         """The same in words."""
         if not self.fallback_:
             return []
-        return ["Plain autocovariance was better on the validation links, so that is what this model is."]
+        return ["Plain autocovariance did better on the validation links, so the model falls back to it."]
 
     def learned(self) -> dict[str, Any]:
         """What was learned besides the parameters."""

@@ -1,4 +1,4 @@
-"""The place of listed pairs among all unlinked ones, by one pass over all pairs."""
+"""Where listed pairs stand among all unlinked ones, by one pass over all pairs."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from gelato.regimes import Candidates
 from gelato.scores import Scores
 
 
-class Place(NamedTuple):
+class Standing(NamedTuple):
     """Where a pair stands.
 
     Attributes:
@@ -24,8 +24,8 @@ class Place(NamedTuple):
     candidates: int
 
 
-def places_of(scores: Scores, graph: Graph, pairs: Pairs, threads: int | None = None) -> list[Place]:
-    """The places of ``(p, 2)`` pairs; links are placed too, among the pairs that are none."""
+def standings_of(scores: Scores, graph: Graph, pairs: Pairs, threads: int | None = None) -> list[Standing]:
+    """Where each of ``(p, 2)`` pairs stands; a link is ranked too, among the pairs that are not links."""
     n = graph.n
     listed, which = np.unique(pair_keys(pairs if graph.directed else np.sort(pairs, axis=1), n), return_inverse=True)
     known = pair_keys(graph.edges, n)
@@ -39,8 +39,8 @@ def places_of(scores: Scores, graph: Graph, pairs: Pairs, threads: int | None = 
     below_or_tied = np.searchsorted(others, ranks.order, side="right")
     above = ranks.above + len(others) - below_or_tied
     tied = ranks.tied + below_or_tied - np.searchsorted(others, ranks.order, side="left") - ~linked
-    places = [
-        Place(1 + above_it, tied_with_it, ranks.negatives + len(others))
+    standings = [
+        Standing(1 + above_it, tied_with_it, ranks.negatives + len(others))
         for above_it, tied_with_it in zip(above.tolist(), tied.tolist(), strict=True)
     ]
-    return [places[i] for i in which.tolist()]
+    return [standings[i] for i in which.tolist()]
