@@ -39,18 +39,18 @@ def _pagerank_work(graph: Graph) -> float:
 METHODS: Registry[Method] = Registry(
     "method",
     {
-        "cn": heuristic(heuristics.common_neighbors, "Common neighbours", compared=True),
+        "cn": heuristic(heuristics.common_neighbors, "common neighbours", compared=True),
         "aa": heuristic(heuristics.adamic_adar, "Adamic-Adar", compared=True, cites="Adamic & Adar 2003"),
-        "ra": heuristic(heuristics.resource_allocation, "Resource allocation", compared=True, cites="Zhou et al. 2009"),
-        "jaccard": heuristic(heuristics.jaccard, "Jaccard coefficient", cites="Jaccard 1901"),
-        "pa": heuristic(heuristics.preferential_attachment, "Preferential attachment", cites="Barabási & Albert 1999"),
+        "ra": heuristic(heuristics.resource_allocation, "resource allocation", compared=True, cites="Zhou et al. 2009"),
+        "jaccard": heuristic(heuristics.jaccard, "Jaccard", cites="Jaccard 1901"),
+        "pa": heuristic(heuristics.preferential_attachment, "preferential attachment", cites="Barabási & Albert 1999"),
         "katz": heuristic(
-            heuristics.katz, "Katz index, truncated", cites="Katz 1953",
+            heuristics.katz, "Katz", cites="Katz 1953",
             grid={"beta": (0.001, 0.005, 0.02, 0.05), "steps": (2, 3, 4, 5)},
         ),
-        "katz-full": heuristic(heuristics.katz_full, "Katz index", cites="Katz 1953"),
+        "katz-full": heuristic(heuristics.katz_full, "full Katz", cites="Katz 1953"),
         "ppr": heuristic(
-            heuristics.personalized_pagerank, "Personalised PageRank", cites="Page et al. 1999",
+            heuristics.personalized_pagerank, "PageRank", cites="Page et al. 1999",
             grid={"damping": (0.5, 0.7, 0.85, 0.95)}, compared=True, work=_pagerank_work,
         ),
         "simrank": heuristic(
@@ -58,10 +58,10 @@ METHODS: Registry[Method] = Registry(
             grid={"decay": (0.6, 0.8, 0.9)},
         ),
         "cosine": heuristic(
-            heuristics.cosine, "Cosine of attributes", unfit=needs_attributes, compared=True, work=_cosine_work
+            heuristics.cosine, "cosine of attributes", unfit=needs_attributes, compared=True, work=_cosine_work
         ),
         "ac": heuristic(
-            heuristics.autocovariance, "Autocovariance", cites="Delvenne et al. 2010", compared=True,
+            heuristics.autocovariance, "autocovariance", cites="Delvenne et al. 2010", compared=True,
             grid={"steps": (2, 3, 4, 5), "self_loops": ("isolated", "all")},
         ),
         "gelato": Method(

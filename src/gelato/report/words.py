@@ -3,28 +3,15 @@
 import math
 from collections.abc import Mapping
 
+from gelato.methods import METHODS
 from gelato.report.measure import Measured, Outcome
-
-METHOD_WORDS: Mapping[str, str] = {
-    "cn": "common neighbours",
-    "aa": "Adamic-Adar",
-    "ra": "resource allocation",
-    "jaccard": "Jaccard",
-    "pa": "preferential attachment",
-    "katz": "Katz",
-    "katz-full": "full Katz",
-    "ppr": "PageRank",
-    "simrank": "SimRank",
-    "cosine": "cosine of attributes",
-    "ac": "autocovariance",
-}
 
 REGIME_WORDS: Mapping[str, str] = {"unbiased": "all pairs", "partitioned": "within parts", "biased": "balanced sample"}
 
 
 def method_words(method: str) -> str:
-    """The full name of a heuristic; a model keeps its own name."""
-    return METHOD_WORDS.get(method, method)
+    """The full name of a method."""
+    return METHODS[method].title if method in METHODS else method
 
 
 def large(value: float) -> str:
