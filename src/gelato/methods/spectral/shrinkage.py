@@ -32,8 +32,8 @@ def soft(values: Values, rank: int) -> Values:
         values: ``(r,)`` eigenvalues by falling ``|l|``; the first ``rank`` count, all others were 0 if there are fewer.
         rank: ``k``.
 
-    >>> soft(np.array([3.0, -2.0, 1.0]), 2)
-    array([1., 0.])
+    >>> soft(np.array([3.0, -2.5, 1.0]), 3)
+    array([ 2. , -1.5,  0. ])
     """
     kept = values[:rank]
     return np.asarray(np.sign(kept) * (np.abs(kept) - _least(kept, rank)))
