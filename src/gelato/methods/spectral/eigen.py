@@ -1,0 +1,180 @@
+"""The leading eigenpairs of the degree-scaled adjacency (singular triplets where the graph is directed)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from gelato.errors import InputError
+from gelato.methods.spectral.adjacency import Products, ScaledAdjacency
+from gelato.methods.spectral.orthonormal import cholesky_basis, orthonormal_basis
+
+Block = NDArray[Any]
+Progress = Callable[[int, int | None], None]
+"""Called with the number of steps done and the number in all."""
+
+DENSE_SHARE = 0.5
+"""From this share of the nodes on, a block of vectors is no cheaper than the whole dense spectrum."""
+
+DENSE_NODES = 400
+"""Up to so many nodes the whole dense spectrum takes a fraction of a second."""
+
+MOST_PACE, LEAST_DIAGONAL = 4, 0.1
+"""Iterations between two bases at most, and how nearly dependent their columns may become meanwhile."""
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenpairs:
+    """``M ~ U diag(l) V^T``, by falling ``|l|``; ``V`` is ``U`` on an undirected graph.
+
+    Attributes:
+        values: ``(k,)`` eigenvalues of either sign, or singular values where the graph is directed.
+        left, right: ``(n, k)`` orthonormal columns ``U`` and ``V``.
+        out_scale, in_scale: ``(n,)`` the diagonals of ``D_out^a`` and ``D_in^a``.
+        directed: whether ``U`` and ``V`` differ.
+    """
+
+    values: NDArray[np.float64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    out_scale: NDArray[np.float64]
+    in_scale: NDArray[np.float64]
+    directed: bool
+
+    def first(self, rank: int) -> Self:
+        """The ``rank`` leading ones."""
+        left = self.left[:, :rank]
+        right = self.right[:, :rank] if self.directed else left
+        return replace(self, values=self.values[:rank], left=left, right=right)
+
+
+def block_size(rank: int) -> int:
+    """Vectors iterated for ``rank`` eigenpairs: some more than wanted, as the last ones converge slowly."""
+    return rank + min(128, max(8, rank // 2))
+
+
+def eigenpairs(
+    adjacency: ScaledAdjacency,
+    rank: int,
+    *,
+    iterations: int = 10,
+    random_state: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Eigenpairs:
+    """The ``k`` eigenpairs of largest ``|l|`` of ``M``, or the ``k`` singular triplets if the graph is directed.
+
+    Block power iteration: ``X <- basis(M^T M X)``, from random vectors, in single precision but for the last step;
+    then Rayleigh and Ritz, in double precision: the eigenpairs of ``X^T M X``, or the singular triplets of ``M X``.
+    A few iterations leave the weaker eigenpairs loose, which hardly changes how pairs rank. Small graphs, and ranks
+    near the number of nodes, are solved exactly, as dense matrices. [Halko, Martinsson and Tropp, 2011]
+
+    Args:
+        adjacency: ``M``.
+        rank: ``k``; fewer are returned where the graph has fewer nodes, or ``M`` has a lower rank.
+        iterations: how often ``M^T M`` is applied.
+        random_state: seed of the start. Signs are fixed: the largest entry of each column of ``U`` is positive.
+        threads: of the sparse products; the others use those of the BLAS. Results differ by no more than rounding.
+        progress: called with the steps done, and their number.
+    """
+    if rank < 1 or iterations < 1:
+        raise InputError(f"rank and iterations must be at least 1, got {rank} and {iterations}")
+    report = progress or (lambda done, total: None)
+    rank, steps = min(rank, adjacency.n), iterations + 1
+    report(0, steps)
+    if is_dense(adjacency.n, rank):
+        values, left, right = _dense(adjacency)
+    else:
+        products = Products(adjacency.matrix, adjacency.directed, np.float64, threads)
+        basis = _power_iteration(adjacency, rank, iterations, random_state, products, report, threads)
+        values, left, right = (_ritz_triplets if adjacency.directed else _ritz_pairs)(products, basis, rank)
+    values, left, right = _leading(values, left, right, rank)
+    report(steps, steps)
+    return Eigenpairs(values, left, right, adjacency.out_scale, adjacency.in_scale, adjacency.directed)
+
+
+def is_dense(n: int, rank: int) -> bool:
+    """Whether ``rank`` eigenpairs of ``n`` nodes are computed from the whole dense matrix."""
+    return n <= DENSE_NODES or block_size(rank) >= DENSE_SHARE * n
+
+
+def _dense(adjacency: ScaledAdjacency) -> tuple[Block, Block, Block]:
+    matrix = adjacency.matrix.toarray()
+    if adjacency.directed:
+        left, values, right = np.linalg.svd(matrix)
+        return values, left, right.T
+    values, left = np.linalg.eigh(matrix)
+    return values, left, left
+
+
+def _power_iteration(
+    adjacency: ScaledAdjacency,
+    rank: int,
+    iterations: int,
+    random_state: int,
+    products: Products,
+    report: Progress,
+    threads: int | None,
+) -> Block:
+    """``(n, b)`` orthonormal basis of nearly the leading right singular vectors."""
+    single = Products(csr_array(adjacency.matrix / adjacency.size), adjacency.directed, np.float32, threads)
+    shape = (adjacency.n, block_size(rank))
+    basis: Block = np.random.default_rng(random_state).standard_normal(shape, dtype=np.float32)
+    done, pace = 0, 1
+    while done < iterations - 1:
+        pace = min(pace, iterations - 1 - done)
+        following = cholesky_basis(single.squared(basis, pace))
+        if following is not None:
+            basis, least = following
+        elif pace > 1:
+            pace = 1
+            continue
+        else:  # too nearly dependent for single precision
+            basis, least = orthonormal_basis(products.squared(basis.astype(np.float64))).astype(np.float32), 0.0
+        done += pace
+        pace = _pace(least ** (1 / pace))
+        report(done, iterations + 1)
+    basis = orthonormal_basis(products.squared(basis.astype(np.float64)))
+    report(iterations, iterations + 1)
+    return basis
+
+
+def _pace(least: float) -> int:
+    """How many iterations may pass before the next basis, if one leaves ``least`` on the diagonal of ``R``.
+
+    Columns of successive bases turn into eigenvectors, which no iteration mixes; so fewer bases are needed, and they
+    cost most of the time. The span does not depend on it.
+    """
+    return max(1, min(MOST_PACE, int(np.log(LEAST_DIAGONAL) / np.log(min(max(least, 1e-9), 0.999)))))
+
+
+def _ritz_pairs(products: Products, basis: Block, rank: int) -> tuple[Block, Block, Block]:
+    """Eigenpairs of ``Q^T M Q``, lifted: ``Q w``."""
+    small = basis.T @ products.forward(basis)
+    values, vectors = np.linalg.eigh((small + small.T) / 2)
+    order = np.argsort(-np.abs(values), kind="stable")[:rank]
+    left = basis @ vectors[:, order]
+    return values[order], left, left
+
+
+def _ritz_triplets(products: Products, basis: Block, rank: int) -> tuple[Block, Block, Block]:
+    """Singular triplets of ``M Q``: of ``R`` in ``M Q = P R`` with an orthonormal ``P``, lifted."""
+    image = products.forward(basis)
+    frame = orthonormal_basis(image)
+    left, values, right = np.linalg.svd(frame.T @ image, full_matrices=False)
+    return values[:rank], frame @ left[:, :rank], basis @ right[:rank].T
+
+
+def _leading(values: Block, left: Block, right: Block, rank: int) -> tuple[Block, Block, Block]:
+    """The ``rank`` largest by ``|l|``, less those that are 0; the largest entry of each left column is positive."""
+    size = np.abs(values)
+    order = np.lexsort((-values, -size))[:rank]
+    order = order[size[order] > 1e-12 * size.max()]
+    same = left is right
+    left = left[:, order]
+    sign = np.sign(left[np.abs(left).argmax(axis=0), np.arange(len(order))])
+    left = np.ascontiguousarray(left * sign)
+    return values[order], left, left if same else np.ascontiguousarray(right[:, order] * sign)

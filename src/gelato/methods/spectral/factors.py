@@ -1,0 +1,90 @@
+"""Scores of a factorised matrix: a low-rank product, computed by blocks of rows and columns."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.graph import Pairs
+from gelato.methods.spectral.eigen import Eigenpairs
+
+Nodes = NDArray[np.int64]
+
+LISTED = 1 << 22
+"""Entries of the factors read at once when pairs are listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class FactorBlock:
+    """``(b, c)`` scores ``L diag(s) R^T`` of some rows and columns; ``s`` is 1 or -1.
+
+    With ``M ~ U diag(l) V^T`` and a filter ``f``: ``L = D_out^a U |f|^1/2``, ``R = D_in^a V |f|^1/2``, ``s = sign(f)``.
+    On an undirected graph ``R`` is ``L``.
+
+    Attributes:
+        left, right: ``(n, r)`` ``L`` and ``R``.
+        sign: ``(r,)`` ``s``.
+    """
+
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    sign: NDArray[np.float64]
+
+    def __call__(self, rows: Nodes, columns: Nodes) -> NDArray[np.float64]:
+        """``(b, c)`` scores of ascending ``(b,)`` rows and ``(c,)`` columns."""
+        return np.asarray((_taken(self.left, rows) * self.sign) @ _taken(self.right, columns).T)
+
+    def listed(self, pairs: Pairs) -> NDArray[np.float64]:
+        """``(p,)`` scores of ``(p, 2)`` pairs."""
+        scores = np.empty(len(pairs))
+        step = max(1, LISTED // max(1, len(self.sign)))
+        for begin in range(0, len(pairs), step):
+            u, v = pairs[begin : begin + step].T
+            scores[begin : begin + step] = np.einsum("pr,pr->p", self.left[u] * self.sign, self.right[v])
+        return scores
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the factors."""
+        return self.left.nbytes + (0 if self.right is self.left else self.right.nbytes)
+
+    @cached_property
+    def floor(self) -> float:
+        """No sum of ``|L_ui R_vi|`` is larger: the magnitude of terms that may cancel."""
+        squares = [float(np.einsum("nr,nr->n", part, part).max(initial=0)) for part in (self.left, self.right)]
+        return float(np.sqrt(squares[0]) * np.sqrt(squares[1]))
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the factors."""
+        digest = hashlib.sha256(f"factors {self.left.shape} {self.right is self.left}".encode())
+        for part in (self.left, self.sign) if self.right is self.left else (self.left, self.sign, self.right):
+            digest.update(np.ascontiguousarray(part).data)
+        return digest.hexdigest()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _factor_block, (self.left, None if self.right is self.left else self.right, self.sign)
+
+
+def factor_block(pairs: Eigenpairs, weights: NDArray[np.float64]) -> FactorBlock:
+    """``D_out^a U f V^T D_in^a`` with ``(r,)`` filtered eigenvalues ``f`` of the first ``r`` pairs."""
+    used = np.flatnonzero(weights)
+    root = np.sqrt(np.abs(weights[used]))
+    left = pairs.left[:, used] * root * pairs.out_scale[:, None]
+    right = pairs.right[:, used] * root * pairs.in_scale[:, None] if pairs.directed else None
+    return _factor_block(left, right, np.sign(weights[used]))
+
+
+def _factor_block(
+    left: NDArray[np.float64], right: NDArray[np.float64] | None, sign: NDArray[np.float64]
+) -> FactorBlock:
+    return FactorBlock(left, left if right is None else right, sign)
+
+
+def _taken(factor: NDArray[np.float64], nodes: Nodes) -> NDArray[np.float64]:
+    """Rows of a factor; without a copy where they follow one another."""
+    if len(nodes) and nodes[-1] - nodes[0] == len(nodes) - 1:
+        return factor[nodes[0] : nodes[-1] + 1]
+    return factor[nodes]
