@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 import reference_training as naive
 from gelato.errors import InputError
 from gelato.graph import pair_keys
-from gelato.methods.gelato.batches import Batches, drawn_pairs
+from gelato.methods.gelato.batches import Batches
 from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
 from gelato.methods.gelato.walks.dense import DenseWalks
 from gelato.methods.gelato.walks.laid_out import LaidOutWalks
 from gelato.methods.gelato.walks.support import SupportWalks
 from gelato.methods.gelato.walks.topology import Topology
+from gelato.training.draws import drawn_pairs
 from graphs import graphs, path, random_graph
 
 WAYS = {

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.errors import InputError
-from gelato.graph import Pairs, pair_keys
+from gelato.graph import pair_keys
 from gelato.methods.gelato.background import Background
 from gelato.methods.gelato.enhance.links import EnhancedLinks
 from gelato.methods.gelato.walks.autocovariance import Walks
 from gelato.methods.gelato.walks.listed import Listed
 from gelato.methods.gelato.walks.topology import Topology
+from gelato.training.draws import drawn_pairs
 
 
 class Batch(NamedTuple):
@@ -109,16 +110,3 @@ class Batches:
         pairs = drawn_pairs(wanted, self.n, self.directed, self._known_keys, random)
         parts = (*pairs.T, self.walks.find(pairs))
         return Listed(*(torch.as_tensor(part, device=self.topology.device) for part in parts))
-
-
-def drawn_pairs(wanted: int, n: int, directed: bool, links: NDArray[np.int64], random: np.random.Generator) -> Pairs:
-    """``(wanted, 2)`` pairs drawn uniformly among those that are no links (sorted keys); one may come twice."""
-    if len(links) >= (n * (n - 1) if directed else n * (n - 1) // 2):
-        raise InputError("every pair of nodes is linked; there are no non-links to draw")
-    found: list[Pairs] = []
-    while sum(map(len, found)) < wanted:
-        pairs = random.integers(n, size=(2 * wanted + 16, 2))
-        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-        pairs = pairs if directed else np.sort(pairs, axis=1)
-        found.append(pairs[~np.isin(pair_keys(pairs, n), links)])
-    return np.concatenate(found)[:wanted]

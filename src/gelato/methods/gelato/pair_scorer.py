@@ -1,28 +1,27 @@
 """The pair MLP alone as a predictor: no walk, its log-odds rank all pairs (the ablation Gelato-AC)."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, issparse
-from torch import Tensor
 
 from gelato.errors import InputError
 from gelato.graph import Graph, pair_keys
-from gelato.methods.gelato.batches import Batch, drawn_pairs
+from gelato.methods.gelato.batches import Batch
 from gelato.methods.gelato.enhance.enhancer import Enhancer
 from gelato.methods.gelato.enhance.mlp import PairFeatures, PairMLP
+from gelato.methods.gelato.pair_block import pair_block
 from gelato.methods.gelato.scorer import Scored
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.gelato.walks.listed import Listed
+from gelato.methods.scored import block_scores
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks
 from gelato.regimes import unbiased
-from gelato.scores import DenseScores
+from gelato.scores import Scores
 from gelato.splits import Split
+from gelato.training.draws import drawn_pairs
 
 BLOCK = 8
 """Rows scored at once."""
@@ -72,41 +71,10 @@ class PairScorer:
         return rank(pair_scores(self.enhancer, self.split.train), unbiased(self.split, "valid"))
 
 
-def pair_scores(enhancer: Enhancer, graph: Graph) -> DenseScores:
-    """Log-odds of every pair, in row blocks; with sparse attributes only what two nodes share is multiplied."""
-    enhancer.eval()
-    net, device = _net(enhancer), enhancer.device
-    X: Any = graph.attributes
-    f = graph.f
-    V, W = net.first.weight[:, :f].detach().T, net.first.weight[:, f:].detach().T
-    shared = None
-    if issparse(X) and X.data.min(initial=0) >= 0 and not graph.directed and device.type == "cpu":
-        shared = csc_array(X, dtype=np.float32)
-        H = torch.from_numpy(csr_array(shared) @ (V + W).numpy())
-    else:
-        dense = torch.as_tensor(np.array(X.toarray() if issparse(X) else X, dtype=np.float32), device=device)
-        H = dense @ V if graph.directed else dense @ (V + W)
-    second = dense @ W if graph.directed else H
-    rows_of = csr_array(X) if shared is not None else None
-
-    def first_layer(u: int) -> Tensor:
-        """``(n, h)`` for the pairs of ``u`` with all nodes."""
-        if graph.directed:
-            return H[u] + second
-        if shared is None or rows_of is None:
-            return H + H[u] - 2 * torch.minimum(dense, dense[u]) @ W
-        attributes = rows_of[[u]]
-        columns = shared[:, attributes.indices]
-        columns.data = np.minimum(columns.data, np.repeat(attributes.data, np.diff(columns.indptr)))
-        return H + H[u] - 2 * torch.from_numpy(columns @ W.numpy()[attributes.indices])
-
-    @torch.no_grad()
-    def rows(wanted: NDArray[np.int64]) -> NDArray[np.float64]:
-        odds = [net.rest(first_layer(u) + net.first.bias) for u in wanted.tolist()]
-        found: NDArray[np.float64] = torch.stack(odds).double().cpu().numpy()
-        return found
-
-    return DenseScores(graph.n, rows, directed=graph.directed, block_rows=BLOCK, threads=1)
+def pair_scores(enhancer: Enhancer, graph: Graph) -> Scores:
+    """Log-odds of every pair, in blocks of rows and columns."""
+    block = pair_block(_net(enhancer), graph)
+    return block_scores(graph.n, block, directed=graph.directed, block_rows=BLOCK)
 
 
 def _net(enhancer: Enhancer) -> PairMLP:

@@ -86,11 +86,13 @@ def constant_matrix(X: Any, device: torch.device) -> "SparseMatrix | Tensor":
 
 
 class SparseMatrix:
-    """A constant sparse matrix to multiply dense ones with."""
+    """A constant sparse matrix to multiply dense ones with; one that is ``symmetric`` is its own transpose."""
 
-    def __init__(self, matrix: csr_array, device: torch.device, dtype: torch.dtype = torch.float32) -> None:
+    def __init__(
+        self, matrix: csr_array, device: torch.device, dtype: torch.dtype = torch.float32, *, symmetric: bool = False
+    ) -> None:
         self._forth = _csr(matrix, device, dtype)
-        self._back = _csr(csr_array(matrix.T), device, dtype)
+        self._back = self._forth if symmetric else _csr(csr_array(matrix.T), device, dtype)
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         return _Product.apply(dense, self._forth, self._back)

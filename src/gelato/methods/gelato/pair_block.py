@@ -1,0 +1,107 @@
+"""Log-odds of the pair MLP for blocks of rows and columns, in double precision and without torch."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, issparse
+
+from gelato.graph import Graph, Pairs
+from gelato.methods.feedforward import Layer, layer_of, through
+from gelato.methods.gelato.enhance.mlp import PairMLP
+
+CHUNK = 2**10
+"""Pairs whose hidden layers are held at once, about."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairBlock:
+    """Blocks of the pair MLP; the first layer is multiplied once a node (``PairFeatures``).
+
+    It is ``p_u + q_v - 2 min(x_u, x_v) W``, the minimum over the attributes that two nodes share where these are sparse
+    and not negative; ``p_u + q_v`` alone on directed graphs.
+
+    Attributes:
+        P, Q: ``(n, h)`` what a node adds as the first and as the second of a pair, the bias in ``P``.
+        W: ``(f, h)`` weight of the minimum, or ``None`` if directed.
+        X: ``(n, f)`` attributes, sparse or dense, or ``None`` if directed.
+        layers: those that follow, relu before each of them.
+    """
+
+    P: NDArray[np.float64]
+    Q: NDArray[np.float64]
+    W: NDArray[np.float64] | None
+    X: Any
+    layers: tuple[Layer, ...]
+
+    def __call__(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """``(b, c)`` log-odds of rows with columns."""
+        block = np.empty((len(rows), len(columns)))
+        for begin in range(0, len(columns), CHUNK):
+            some = columns[begin : begin + CHUNK]
+            for i, (u, least) in enumerate(self._least(rows, some)):
+                h = self.P[u] + self.Q[some]
+                if least is not None:
+                    h -= 2 * least
+                block[i, begin : begin + CHUNK] = through(h, self.layers)
+        return block
+
+    def _least(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Iterator[tuple[int, Any]]:
+        """Each row, with its ``(c, h)`` product ``min(x_u, x_v) W``."""
+        if self.W is None:
+            yield from ((u, None) for u in rows.tolist())
+        elif not issparse(self.X):
+            X = self.X[columns]
+            yield from ((u, np.minimum(X, self.X[u]) @ self.W) for u in rows.tolist())
+        else:
+            X = csc_array(self.X[columns])
+            for u in rows.tolist():
+                mine = self.X[[u]]
+                shared = X[:, mine.indices]
+                shared.data = np.minimum(shared.data, np.repeat(mine.data, np.diff(shared.indptr)))
+                yield u, shared @ self.W[mine.indices]
+
+    def listed(self, pairs: Pairs) -> NDArray[np.float64]:
+        """``(p,)`` log-odds of listed pairs."""
+        scores = np.empty(len(pairs))
+        for begin in range(0, len(pairs), CHUNK):
+            u, v = pairs[begin : begin + CHUNK].T
+            h = self.P[u] + self.Q[v]
+            if self.W is not None:
+                least = self.X[u].minimum(self.X[v]) if issparse(self.X) else np.minimum(self.X[u], self.X[v])
+                h -= 2 * (least @ self.W)
+            scores[begin : begin + CHUNK] = through(h, self.layers)
+        return scores
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """All that the scores depend on."""
+        return (self.P, self.Q, self.W, self.X, *self.layers)
+
+
+def pair_block(net: PairMLP, graph: Graph) -> PairBlock:
+    """Log-odds of every pair of a graph, by a trained MLP as it is outside training."""
+    X: Any = graph.attributes
+    sparse = issparse(X) and X.data.min(initial=0) >= 0
+    X = csr_array(X, dtype=np.float64) if sparse else np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
+    weight, bias = layer_of(net.first)
+    V, W = weight[:, : graph.f].T, weight[:, graph.f :].T
+    second, (last, shift) = layer_of(net.second), layer_of(net.last)
+    odds = (last[1:] - last[:1], shift[1:] - shift[:1])
+    layers = (_after(net.first_norm, second), _after(net.second_norm, odds))
+    if graph.directed:
+        return PairBlock(X @ V + bias, X @ W, None, None, layers)
+    H = X @ (V + W)
+    return PairBlock(H + bias, H, np.ascontiguousarray(W), X, layers)
+
+
+def _after(norm: Any, layer: Layer) -> Layer:
+    """A layer and the BatchNorm before it as one layer."""
+    mean, var, gain, shift = (
+        part.detach().cpu().double().numpy() for part in (norm.running_mean, norm.running_var, norm.weight, norm.bias)
+    )
+    weight, bias = layer
+    scale = gain / np.sqrt(var + norm.eps)
+    return weight * scale, bias + weight @ (shift - mean * scale)

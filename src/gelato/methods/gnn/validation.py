@@ -1,0 +1,75 @@
+"""Validation during training: precision@100% over all pairs, from blocks of scores on any device."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gelato.errors import InputError
+from gelato.graph import Pairs, pair_keys
+from gelato.splits import Split
+
+UpperBlock = Callable[[int, int], Tensor]
+"""From ``a, b`` to the ``(b - a, n - a)`` scores of the nodes ``a..b-1`` with the nodes ``a..n-1``."""
+
+
+class Precision:
+    """Share of validation links among the ``k`` best pairs that are no training links, ``k`` being their number.
+
+    Exact for the scores as they are given; pairs that tie at the cut share the places that are left. Memory is that of
+    a block.
+
+    Example:
+        >>> from gelato import load, split
+        >>> parts = split(load("debian-sample"))
+        >>> A = torch.tensor(parts.graph.adjacency.toarray())  # which knows everything, the test links too
+        >>> test, valid = len(parts.test), len(parts.valid)
+        >>> precision = Precision(parts, torch.device("cpu"))(lambda a, b: A[a:b, a:], block_rows=100)
+        >>> precision == valid / (valid + test)
+        True
+    """
+
+    def __init__(self, split: Split, device: torch.device) -> None:
+        if len(split.valid) == 0:
+            raise InputError("there are no validation links to select a model by; hide at least one")
+        self.n, self.k = split.train.n, len(split.valid)
+        self._known = _by_row(split.train.edges, self.n, device)
+        self._hidden = _by_row(split.valid, self.n, device)
+
+    def __call__(self, block: UpperBlock, block_rows: int) -> float:
+        """Precision of the scores that ``block`` gives."""
+        best: Tensor | None = None  # the k best scores so far
+        beyond = 0  # how many others tie with the least of them
+        hidden = []
+        for a in range(0, self.n - 1, block_rows):
+            b = min(a + block_rows, self.n)
+            scores = block(a, b).contiguous()
+            flat = scores.view(-1)
+            hidden.append(flat[self._flat(self._hidden, a, b)])
+            square = scores[:, : b - a]
+            square.masked_fill_(torch.ones_like(square, dtype=torch.bool).tril(), -torch.inf)
+            flat[self._flat(self._known, a, b)] = -torch.inf
+            before = -torch.inf if best is None else float(best[-1])
+            pool = flat[flat > before] if before == -torch.inf else flat[flat >= before]
+            pool = pool if best is None else torch.cat([best, pool])
+            if len(pool) < self.k:
+                pool = torch.cat([pool, pool.new_full((self.k - len(pool),), -torch.inf)])
+            best = pool.topk(self.k).values
+            tied = int((pool == best[-1]).sum() - (best == best[-1]).sum())
+            beyond = tied + (beyond if float(best[-1]) == before else 0)
+        assert best is not None
+        score, cut = torch.cat(hidden), best[-1]
+        places = (best == cut).sum()
+        return float((score > cut).sum() + (score == cut).sum() * places / (places + beyond)) / self.k
+
+    def _flat(self, keys: Tensor, a: int, b: int) -> Tensor:
+        """Places of the pairs of a block in its scores."""
+        first, last = torch.searchsorted(keys, torch.tensor([a * self.n, b * self.n], device=keys.device)).tolist()
+        mine = keys[first:last]
+        return (mine // self.n - a) * (self.n - a) + mine % self.n - a
+
+
+def _by_row(pairs: Pairs, n: int, device: torch.device) -> Tensor:
+    """Ascending keys of pairs."""
+    return torch.as_tensor(np.sort(pair_keys(pairs, n)), device=device)

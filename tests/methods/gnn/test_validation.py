@@ -1,0 +1,36 @@
+"""Validation precision: the same as by exact ranks, with ties too."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gelato import split
+from gelato.errors import InputError
+from gelato.methods.gnn.validation import Precision
+from gelato.ranking.metrics import metric
+from gelato.ranking.rank import rank
+from gelato.regimes import unbiased
+from gelato.scores import DenseScores
+from gelato.splits import Split
+from graphs import graphs, random_graph
+
+
+@given(graphs(), st.integers(0, 1000), st.sampled_from([1, 2, 3, 1000]), st.integers(1, 13))
+def test_precision_is_that_of_exact_ranks_also_with_ties(graph, seed, values, block_rows):
+    parts = split(graph, seed, (0.2, 0.2))
+    if len(parts.valid) == 0:
+        return
+    S = np.random.default_rng(seed).integers(values, size=(graph.n, graph.n)).astype(float)
+    S = np.triu(S) + np.triu(S, 1).T
+    exact = metric("precision@100%", rank(DenseScores(graph.n, lambda rows: S[rows]), unbiased(parts, "valid")))
+    scores = torch.tensor(S)
+    quick = Precision(parts, torch.device("cpu"))(lambda a, b: scores[a:b, a:].clone(), block_rows)
+    assert quick == pytest.approx(exact)
+
+
+def test_a_model_cannot_be_selected_without_validation_links():
+    graph = random_graph(0)
+    with pytest.raises(InputError, match="no validation links"):
+        Precision(Split(graph, graph, graph.edges[:0], graph.edges[:0], "none"), torch.device("cpu"))
