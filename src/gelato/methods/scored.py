@@ -5,8 +5,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-import gelato.scores as forms
 from gelato.graph import Pairs
+from gelato.scores import BlockScores, key_of
 
 FLOOR = 1.0
 """Least magnitude for ties: such scores are log-odds, of which a difference far below 1 says nothing."""
@@ -26,10 +26,8 @@ class PairBlock(Protocol):
         """All that the scores depend on."""
 
 
-def block_scores(n: int, block: PairBlock, *, directed: bool = False, block_rows: int = 64) -> Any:
+def block_scores(n: int, block: PairBlock, *, directed: bool = False, block_rows: int = 64) -> BlockScores:
     """Scores of all pairs of ``n`` nodes by a block."""
-    options = {"directed": directed, "floor": FLOOR, "block_rows": block_rows}
-    if not hasattr(forms, "BlockScores"):  # until there are scores by rows and columns
-        return forms.DenseScores(n, lambda rows: block(rows, np.arange(n)), **options)
-    key = forms.key_of(type(block).__name__, directed, *block.parts)
-    return forms.BlockScores(n, block, key=key, listed=block.listed, **options)
+    options: dict[str, Any] = {"directed": directed, "floor": FLOOR, "block_rows": block_rows}
+    key = key_of(type(block).__name__, directed, *block.parts)
+    return BlockScores(n, block, key=key, listed=block.listed, **options)

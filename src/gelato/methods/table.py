@@ -5,11 +5,17 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.graph import Graph
 from gelato.methods import heuristics
+from gelato.methods.gae.settings import GaeSettings
+from gelato.methods.gae.settings import unfit as gae_unfit
+from gelato.methods.gcn.settings import GcnSettings
+from gelato.methods.gcn.settings import unfit as gcn_unfit
 from gelato.methods.gelato.settings import GRID as GELATO_GRID
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes
 from gelato.methods.heuristics.simrank import needs_a_small_graph
 from gelato.methods.method import Method, heuristic
+from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
+from gelato.methods.spectral.settings import SpectralSettings
 from gelato.registry import Registry
 
 DEFAULT = "gelato"
@@ -64,11 +70,27 @@ METHODS: Registry[Method] = Registry(
             heuristics.autocovariance, "autocovariance", cites="Delvenne et al. 2010", compared=True,
             grid={"steps": (2, 3, 4, 5), "self_loops": ("isolated", "all")},
         ),
+        "spectral": Method(
+            "gelato.methods.spectral.model:Spectral", SpectralSettings, "spectral shrinkage",
+            "Shrunken eigenvectors of the degree-scaled adjacency, D^a U f(l) U^T D^a.", grid=SPECTRAL_GRID,
+        ),
         "gelato": Method(
             "gelato.methods.gelato.model:Gelato", GelatoSettings, "Gelato",
             "Autocovariance of the graph with link weights learned from attributes.",
             cites="Mattos et al., KDD 2025", trains=True, extra=TRAIN, grid=GELATO_GRID,
             quick={"epochs": 100, "patience": 10},
+        ),
+        "gae": Method(
+            "gelato.methods.gae.model:GAE", GaeSettings, "graph auto-encoder",
+            "Inner products of graph convolutions, trained to rebuild all n^2 entries of the adjacency.",
+            cites="Kipf & Welling 2016", trains=True, extra=TRAIN, unfit=gae_unfit,
+            grid={"hidden": (16, 32, 64), "width": (8, 16, 32), "dropout": (0.0, 0.2, 0.5)},
+        ),
+        "gcn": Method(
+            "gelato.methods.gcn.model:GCN", GcnSettings, "GCN with a pair MLP",
+            "An MLP on products of graph convolutions, trained on links and drawn non-links.",
+            cites="Li et al., NeurIPS 2023", trains=True, extra=TRAIN, unfit=gcn_unfit,
+            grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
         ),
     },
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """GAE: network, task and scores."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -10,17 +11,28 @@ from gelato.graph import Graph, Pairs
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.task import GaeTask
 from gelato.methods.gnn.encoder import Encoder, embeddings, seeded
+from gelato.methods.gnn.predictor import EncodedPredictor
 from gelato.methods.scored import block_scores
 from gelato.scores import Scores
 from gelato.splits import Split
+from gelato.training.settings import TrainingSettings
 
 
-class GAE:
+class GAE(EncodedPredictor):
     """Graph auto-encoder (Kipf and Welling, 2016): ``s_uv = z_u · z_v`` with ``Z = Â relu(Â X W_1) W_2``.
 
     ``Â`` is the normalised adjacency with self-loops, ``X`` the attributes; without attributes ``X = I``, one learned
     embedding for each node, and the model cannot be applied to other nodes. Scores are log-odds.
+
+    Example:
+        >>> from gelato import load, new_predictor, split
+        >>> hidden = split(load("debian-sample"))
+        >>> new_predictor("gae", epochs=2).fit(hidden).predict_top(3).pairs.shape
+        (3, 2)
     """
+
+    Settings: ClassVar[type[TrainingSettings]] = GaeSettings
+    method = "gae"
 
     def network(self, graph: Graph, settings: GaeSettings, device: torch.device) -> Encoder:
         """The encoder, initialised by ``settings.random_state``."""

@@ -1,6 +1,7 @@
 """GCN: network, task and scores."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -12,21 +13,26 @@ from gelato.methods.gcn.network import GcnNetwork
 from gelato.methods.gcn.settings import GcnSettings
 from gelato.methods.gcn.task import GcnTask
 from gelato.methods.gnn.encoder import embeddings, seeded
+from gelato.methods.gnn.predictor import EncodedPredictor
 from gelato.methods.scored import block_scores
 from gelato.scores import Scores
 from gelato.splits import Split
+from gelato.training.settings import TrainingSettings
 
 CHUNK = 2**10
 """Pairs whose hidden layers are held at once, about."""
 
 
-class GCN:
+class GCN(EncodedPredictor):
     """Graph convolutions and an MLP on pairs: ``s_uv = MLP(h_u ∘ h_v)``, ``h`` the embeddings of ``Encoder``.
 
     Trained to tell links from drawn non-links, each link masked from the messages that its own score is made of, as in
     the GCN of HeaRT (Li et al., NeurIPS 2023). Without attributes there is one learned embedding for each node, and the
     model cannot be applied to other nodes. Scores are log-odds.
     """
+
+    Settings: ClassVar[type[TrainingSettings]] = GcnSettings
+    method = "gcn"
 
     def network(self, graph: Graph, settings: GcnSettings, device: torch.device) -> GcnNetwork:
         """Encoder and MLP, initialised by ``settings.random_state``."""

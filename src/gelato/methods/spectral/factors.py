@@ -1,6 +1,5 @@
 """Scores of a factorised matrix: a low-rank product, computed by blocks of rows and columns."""
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from gelato.graph import Pairs
 from gelato.methods.spectral.eigen import Eigenpairs
+from gelato.scores import key_of
 
 Nodes = NDArray[np.int64]
 
@@ -59,10 +59,7 @@ class FactorBlock:
     @cached_property
     def key(self) -> str:
         """SHA-256 of the factors."""
-        digest = hashlib.sha256(f"factors {self.left.shape} {self.right is self.left}".encode())
-        for part in (self.left, self.sign) if self.right is self.left else (self.left, self.sign, self.right):
-            digest.update(np.ascontiguousarray(part).data)
-        return digest.hexdigest()
+        return key_of("factors", self.left, self.sign, None if self.right is self.left else self.right)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _factor_block, (self.left, None if self.right is self.left else self.right, self.sign)

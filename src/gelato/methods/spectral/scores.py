@@ -1,7 +1,5 @@
 """From a graph and settings to scores."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +9,7 @@ from gelato.methods.spectral.eigen import Eigenpairs, Progress, eigenpairs
 from gelato.methods.spectral.factors import FactorBlock, factor_block
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.methods.spectral.shrinkage import held_out_filter, soft, unshrunk
-from gelato.scores import DenseScores
+from gelato.scores import BlockScores
 
 BLOCK_ROWS = 256
 """Rows of a block: enough for fast matrix products."""
@@ -68,27 +66,19 @@ def factors_of(graph: Graph, settings: SpectralSettings, progress: Progress | No
     return factor_block(pairs, weights_of(graph, pairs, settings, lambda done, total: report(done, total, 1)))
 
 
-def scores_of(factors: FactorBlock, directed: bool) -> DenseScores:
+def scores_of(factors: FactorBlock, directed: bool) -> BlockScores:
     """Scores of all pairs, ``D_out^a U f(l) V^T D_in^a``."""
-    return DenseScores(
+    return BlockScores(
         len(factors.left),
-        _Rows(factors),
+        factors,
         directed=directed,
+        key=factors.key,
+        listed=factors.listed,
         floor=factors.floor,
         block_rows=BLOCK_ROWS,
         threads=1,  # matrix products use every core
         memory_bytes=factors.memory_bytes,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Whole rows of a block of factors."""
-
-    factors: FactorBlock
-
-    def __call__(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self.factors(rows, np.arange(len(self.factors.right)))
 
 
 def _rank(settings: SpectralSettings) -> int:

@@ -1,0 +1,28 @@
+"""What the predictors with a graph encoder share."""
+
+import numpy as np
+
+from gelato.errors import InputError
+from gelato.graph import Graph
+from gelato.training.predictor import TrainedPredictor
+
+
+class EncodedPredictor(TrainedPredictor):
+    """A trained predictor whose network encodes attributes, or without any one learned row per node."""
+
+    def adapt(self, graph: Graph) -> None:
+        """Carry what was learned over to another graph; without attributes that must have the same nodes."""
+        learned_from = self._seen.graph
+        if graph.f == 0 and (graph.n != learned_from.n or not _alike(graph, learned_from)):
+            raise InputError(
+                f"the model has no attributes to go by: it learned one embedding for each of {learned_from.n:,} nodes"
+                " and cannot be applied to others; train a model for them"
+            )
+        super().adapt(graph)
+
+
+def _alike(one: Graph, other: Graph) -> bool:
+    """Whether two graphs call their nodes the same."""
+    if one.names is None or other.names is None:
+        return one.names is other.names
+    return bool(np.array_equal(one.names, other.names))
