@@ -17,12 +17,7 @@ CASES = ("rank pubmed", "rank photo", "rank computers", "top pubmed")
 
 WORKER = """
 import json, sys, time
-from gelato.datasets import load
-from gelato.methods.heuristics import autocovariance
-from gelato.ranking.rank import rank
-from gelato.ranking.top import top
-from gelato.regimes import unbiased
-from gelato.splits import split
+from gelato import HEURISTICS, load, rank, split, top, unbiased
 
 ready = {}
 for line in sys.stdin:
@@ -32,7 +27,7 @@ for line in sys.stdin:
         ready[dataset] = parts, unbiased(parts)
     parts, candidates = ready[dataset]
     begin = time.perf_counter()
-    scores = autocovariance(parts.train)
+    scores = HEURISTICS["ac"](parts.train)
     if what == "rank":
         ranks = rank(scores, candidates, threads=THREADS)
         result = [int(ranks.above.sum()), int(ranks.tied.sum())]

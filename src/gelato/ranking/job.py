@@ -17,16 +17,15 @@ class Job(Protocol[Sum]):
 
     A partial result holds what some blocks gave, and working memory, which is no part of the result. Merging the
     partial results of disjoint blocks gives that of all of them, in whatever order.
-
-    Attributes:
-        blocks: what is to be run, fixed by the plan; a worker takes its share in this order.
-        workers: how many blocks may run at once; ``None`` for any number.
     """
 
     @property
-    def blocks(self) -> Sequence[Any]: ...
+    def blocks(self) -> Sequence[Any]:
+        """What is to be run, fixed by the plan; a worker takes its share in this order."""
+
     @property
-    def workers(self) -> int | None: ...
+    def workers(self) -> int | None:
+        """How many blocks may run at once; ``None`` for any number."""
 
     def pairs_of(self, block: Any) -> int:
         """How many pairs a block holds, for progress."""

@@ -105,20 +105,19 @@ class Cost(NamedTuple):
 
 
 class CountScan(Protocol):
-    """Rows of scores to be counted by bin, in blocks that the plan fixes; picklable.
-
-    Attributes:
-        tier: that of all its pairs.
-        blocks: ascending; one ``work`` takes them in this order, though not all of them.
-        workers: how many blocks may run at once, ``None`` for any number.
-    """
+    """Rows of scores to be counted by bin, in blocks that the plan fixes; picklable where the scores have a key."""
 
     @property
-    def tier(self) -> int: ...
+    def tier(self) -> int:
+        """That of all its pairs."""
+
     @property
-    def blocks(self) -> Sequence[Block]: ...
+    def blocks(self) -> Sequence[Block]:
+        """What is to be run, fixed by the plan; a worker takes its share in this order."""
+
     @property
-    def workers(self) -> int | None: ...
+    def workers(self) -> int | None:
+        """How many blocks may run at once; ``None`` for any number."""
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -140,32 +139,35 @@ class CountScan(Protocol):
 
 
 class SearchScan(Protocol):
-    """Rows of scores to be searched for the best pairs, in blocks that the plan fixes; picklable.
-
-    Attributes:
-        tier: that of all its pairs.
-        unit: factor from raw scores to those that the user sees.
-        ties: when raw scores tie.
-        blocks: ascending; one ``work`` takes them in this order, though not all of them.
-        workers: how many blocks may run at once, ``None`` for any number.
-        rows: ``(r,)`` nodes, one per row of ``offer_by_row``.
-        columns: how many partners a row can have.
-    """
+    """Rows of scores to be searched for the best pairs, in blocks that the plan fixes; picklable likewise."""
 
     @property
-    def tier(self) -> int: ...
+    def tier(self) -> int:
+        """That of all its pairs."""
+
     @property
-    def unit(self) -> float: ...
+    def unit(self) -> float:
+        """Factor from raw scores to those that the user sees."""
+
     @property
-    def ties(self) -> Ties: ...
+    def ties(self) -> Ties:
+        """When raw scores tie."""
+
     @property
-    def blocks(self) -> Sequence[Block]: ...
+    def blocks(self) -> Sequence[Block]:
+        """What is to be run, fixed by the plan; a worker takes its share in this order."""
+
     @property
-    def workers(self) -> int | None: ...
+    def workers(self) -> int | None:
+        """How many blocks may run at once; ``None`` for any number."""
+
     @property
-    def rows(self) -> Nodes: ...
+    def rows(self) -> Nodes:
+        """``(r,)`` nodes, one per row of ``offer_by_row``."""
+
     @property
-    def columns(self) -> int: ...
+    def columns(self) -> int:
+        """How many partners a row can have."""
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -192,25 +194,29 @@ class SearchScan(Protocol):
 class Scores(Protocol):
     """What any predictor hands on.
 
-    Attributes:
-        n: number of nodes.
-        directed: whether ``(u, v)`` and ``(v, u)`` differ.
-        units: for each tier the factor from raw scores to those that the user sees.
-        key: hash of everything the numbers depend on; ``None`` for a user's function, which cannot be told from another
-            one: then no count is kept on disk and only threads run it.
-        workers: how many blocks may run at once; ``None`` for any number.
+    The ``key`` is ``None`` for a user's function, which cannot be told from another one: then no count is kept on disk
+    and only threads run it.
     """
 
     @property
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """Number of nodes."""
+
     @property
-    def directed(self) -> bool: ...
+    def directed(self) -> bool:
+        """Whether ``(u, v)`` and ``(v, u)`` differ."""
+
     @property
-    def units(self) -> tuple[float, ...]: ...
+    def units(self) -> tuple[float, ...]:
+        """For each tier the factor from raw scores to those that the user sees."""
+
     @property
-    def key(self) -> str | None: ...
+    def key(self) -> str | None:
+        """Hash of everything the numbers depend on, or ``None``."""
+
     @property
-    def workers(self) -> int | None: ...
+    def workers(self) -> int | None:
+        """How many blocks may run at once; ``None`` for any number."""
 
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of listed pairs, as the user sees them."""

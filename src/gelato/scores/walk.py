@@ -3,6 +3,7 @@
 Nothing of size ``n^2`` is built.
 """
 
+import logging
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -14,7 +15,7 @@ from scipy.sparse import csr_array
 from gelato.errors import InputError
 from gelato.graph import Pairs
 from gelato.kernels.background import groups_of
-from gelato.kernels.bins import TOLERANCE, levels
+from gelato.kernels.bins import TOLERANCE, anchored_levels, levels
 from gelato.kernels.entries import list_walks
 from gelato.kernels.form import JACCARD, LINEAR, Form
 from gelato.kernels.pairs import reached_pairs
@@ -24,6 +25,17 @@ from gelato.scores.keys import key_of
 from gelato.scores.levels import TierLevels, one_tier
 from gelato.scores.walk_counts import WalkCountScan, count_scan, walk_cost
 from gelato.scores.walk_search import WalkSearchScan, search_scans
+
+LOG = logging.getLogger(__name__)
+
+LONG = 8
+"""From so many steps on walks may be close to stationary: they and the background cancel but for their last digits."""
+
+FINE = 1e-14
+"""Tolerance of long walks in double precision, about ten times their rounding (docs/decisions.md, 3)."""
+
+BLURRED = 0.01
+"""Share of positives without a digit left at which a warning is given."""
 
 PORTIONS = 64
 """Into how many portions a list of pairs is dealt out at most."""
@@ -99,7 +111,12 @@ class WalkScores:
     @property
     def tolerance(self) -> float:
         """Share of its magnitude within which a score ties with another."""
-        return TOLERANCE[self.dtype]
+        return FINE if self._cancels else TOLERANCE[self.dtype]
+
+    @property
+    def _cancels(self) -> bool:
+        """Whether real differences may lie near the rounding of the terms."""
+        return self.steps >= LONG and self.background_sign < 0 and self.dtype == np.float64
 
     @cached_property
     def key(self) -> str:
@@ -178,9 +195,21 @@ class WalkScores:
         return self.scored(pairs).value
 
     def levels(self, positives: ScoredPairs) -> TierLevels:
-        """Places that agree within the tolerance; levels may chain."""
-        some = len(positives.score) > 0
-        return one_tier(levels(positives.score, positives.magnitude, self.tolerance) if some else None, self.unit)
+        """Places that agree within the tolerance; levels may chain, except those of long walks."""
+        score, magnitude = positives.score, positives.magnitude
+        if len(score) == 0:
+            return one_tier(None, self.unit)
+        if not self._cancels:
+            return one_tier(levels(score, magnitude, self.tolerance), self.unit)
+        blurred = float((np.abs(score) <= self.tolerance * magnitude).mean())
+        if blurred >= BLURRED:
+            LOG.warning(
+                "walks of %d steps forget where they began: for %.0f%% of the pairs to be ranked the score is lost in"
+                " rounding, and they tie; take fewer steps",
+                self.steps,
+                100 * blurred,
+            )
+        return one_tier(anchored_levels(score, magnitude, self.tolerance), self.unit)
 
     def counts(self, query: Query, block_rows: int | None = None) -> list[WalkCountScan]:
         """One scan over all rows."""
