@@ -60,7 +60,8 @@ def test_missing_links_inside_cliques_come_first(way):
     hidden = np.sort(np.random.default_rng(0).choice(len(inside), 8, replace=False))
     hidden_links = np.concatenate([inside[hidden], bridge])
     whole = Split(graph, graph.without(hidden_links), inside[hidden[:4]], inside[hidden[4:]], "cliques")
-    network, _ = trained(model, whole, settings)
+    network, (last, *_) = trained(model, whole, settings)
+    network.load_state_dict(last)  # as precision at four links does not tell the epochs apart
     scores = model.scores_of(network, whole.train)
     across = np.array([(u, v) for u in range(8) for v in range(8, 16)])
     assert scores.pairs(whole.test).min() > scores.pairs(across).max()
@@ -183,7 +184,7 @@ def test_every_link_has_its_turn_once_in_a_pass_and_non_links_are_none(parts, wa
     np.testing.assert_array_equal(links, np.repeat(np.arange(parts.train.m), passes))
     drawn = np.concatenate([batch.non_links for batch in batches])
     assert (drawn[:, 0] < drawn[:, 1]).all()
-    assert (parts.train.adjacency[drawn[:, 0], drawn[:, 1]] == 0).all()
+    assert not parts.train.adjacency.toarray()[drawn[:, 0], drawn[:, 1]].any()
     again = [batch.non_links for batch in task.batches(1)]
     np.testing.assert_array_equal(drawn, np.concatenate(again))
 

@@ -3,8 +3,12 @@
 from dataclasses import dataclass
 
 from gelato.graph import Graph
-from gelato.prediction.settings import number, share, whole
+from gelato.prediction.settings import checked, number, share, whole
 from gelato.training.settings import TrainingSettings
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +29,9 @@ class GcnSettings(TrainingSettings):
         weight_decay: of Adam.
     """
 
-    epochs: int = whole(40, 0)
+    epochs: int = whole(20, 0)
     learning_rate: float = number(0.005, above=0)
-    patience: int | None = whole(8)
+    patience: int | None = checked(5, lambda value: value is None or _is_count(value), "be a count, or None")
     hidden: int = whole(128)
     layers: int = whole(2)
     predictor_layers: int = whole(2)
