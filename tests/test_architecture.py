@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import gelato
+from gelato.methods import METHODS
 
 SOURCE = Path(gelato.__file__).parent
 ROOT = Path(__file__).parent.parent
@@ -15,29 +16,33 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # The ground floor first; a module may import from its own layer and from those below it.
 LAYERS = [
-    {"errors", "registry"},
+    {"errors", "registry", "memory"},
     {"graph"},
     {"kernels"},
     {"scores"},
-    {"io", "datasets", "splits", "partition", "regimes", "heuristics", "walks", "enhance", "losses"},
+    {"io", "datasets", "splits", "partition", "regimes"},
     {"ranking"},
     {"explain"},
     {"prediction"},
-    {"experiments", "settings"},
+    {"runs"},
     {"training"},
-    {"storage"},
-    {"model"},
-    {"runs", "tuning"},
-    {"report"},
-    {"forecast"},
+    {"methods"},
+    {"evaluation"},
+    {"report", "experiments"},
     {"tables", "demo"},
     {"cli", "__main__"},
 ]
 LEVEL = {part: i for i, layer in enumerate(LAYERS) for part in layer}
 DATA = {"io", "datasets", "splits", "partition", "regimes"}
-NUMERIC = {"kernels", "scores", "heuristics", "walks", "enhance", "losses"}
-TASKLESS = {"kernels": {"kernels"}, "errors": set(), "registry": {"errors"}, "graph": {"errors"}}
+NUMERIC = {"kernels", "scores"}
+TASKLESS = {"kernels": {"kernels"}, "errors": set(), "registry": {"errors"}, "graph": {"errors"}, "memory": set()}
 """Parts that know no others than these."""
+
+FORMS = {"WalkScores", "BlockScores", "LiftedScores", "DenseScores"}
+"""Forms of scores: only the room of scores may ask for one of them."""
+
+BY_NAME = {"methods", "experiments", "__init__", "demo"}
+"""Rooms that may name a method; all others ask METHODS."""
 
 
 def tree_of(path):
@@ -95,6 +100,55 @@ def test_data_and_numerics_do_not_import_one_another(path):
 @modules(lambda part: part in TASKLESS)
 def test_the_ground_floor_and_the_kernels_know_no_task(path):
     assert set(imported_parts(tree_of(path))) <= TASKLESS[part_of(path)]
+
+
+@modules(lambda part: part != "scores")
+def test_nobody_outside_asks_for_the_form_of_scores(path):
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+            names = {each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)}
+            assert names.isdisjoint(FORMS), f"line {node.lineno} asks for a form of scores"
+        if isinstance(node, ast.Compare):
+            sides = [getattr(side, "attr", "") for side in (node.left, *node.comparators)]
+            assert set(sides) != {"first", "inner"}, f"line {node.lineno} asks whether the first step is the inner one"
+
+
+@modules(lambda part: part not in BY_NAME)
+def test_nobody_outside_knows_one_method(path):
+    """No import of one method's module, and no string that is the name of a method: METHODS tells."""
+    tree = tree_of(path)
+    allowed = {"gelato.methods", "gelato.methods.making", "gelato.methods.method", "gelato.methods.configuration"}
+    for node in ast.walk(tree):
+        modules = []
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        for module in modules:
+            assert not module.startswith("gelato.methods") or module in allowed, f"line {node.lineno}: {module}"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert node.value not in METHODS, f"line {node.lineno} names the method {node.value}"
+
+
+@modules(lambda part: part == "training")
+def test_training_knows_no_method(path):
+    assert "methods" not in set(imported_parts(tree_of(path)))
+
+
+def test_only_the_engines_wire_threads():
+    users = [
+        str(path.relative_to(SOURCE))
+        for path in MODULES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and {"threading", "concurrent.futures", "multiprocessing"}
+        & {getattr(node, "module", None), *(alias.name for alias in node.names)}
+    ]
+    assert {part for part in users if not part.startswith(("kernels/", "ranking/engines/"))} <= TASKS_OF_THEIR_OWN
+
+
+TASKS_OF_THEIR_OWN = {"methods/spectral/adjacency.py"}
+"""A sparse product on several threads, which is no scan."""
 
 
 @pytest.mark.parametrize(

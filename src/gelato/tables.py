@@ -143,6 +143,21 @@ def trial_table(name: str, trials: "Sequence[Trial]", best: "Trial") -> Table:
     return table
 
 
+def comparison_table(rows: Sequence[dict[str, Any]]) -> Table:
+    """Outcomes of experiments beside what was reported; percent."""
+    table = Table(title="outcomes beside what was reported; percent", title_justify="left", box=SIMPLE_HEAD)
+    for column in ("experiment", "metric", "seeds", "here", "reported", "agrees"):
+        table.add_column(column, justify="left" if column in ("experiment", "metric") else "right")
+    for row in rows:
+        figure = row["reported"]
+        theirs = "" if figure is None else f"{figure['mean']:.4g}"
+        theirs += f" ± {figure['std']:.2g}" if figure is not None and figure["std"] is not None else ""
+        verdict = "" if row["agrees"] is None else "yes" if row["agrees"] else "no"
+        ours = f"{row['mean']:.4g} ± {row['std']:.2g}"
+        table.add_row(escape(row["experiment"]), row["metric"], str(row["seeds"]), ours, theirs, verdict)
+    return table
+
+
 def percent(value: float) -> str:
     """A fraction as percent, with two decimals or two digits; a dash where the data cannot answer."""
     if value != value:

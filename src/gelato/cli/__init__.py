@@ -11,6 +11,7 @@ from gelato.cli.completion import completion
 from gelato.cli.evaluation import datasets, demo, estimate, evaluate, methods
 from gelato.cli.prediction import explain, predict
 from gelato.cli.reporting import report
+from gelato.cli.reproducing import reproduce
 from gelato.cli.training import fit, tune
 from gelato.errors import GelatoError
 
@@ -53,5 +54,18 @@ def cli() -> None:
     """Find the missing links of sparse, attributed graphs, and measure link predictors against every pair."""
 
 
-for command in (predict, explain, report, evaluate, estimate, fit, tune, datasets, methods, demo, completion):
+for command in (
+    predict,
+    explain,
+    report,
+    evaluate,
+    estimate,
+    fit,
+    tune,
+    reproduce,
+    datasets,
+    methods,
+    demo,
+    completion,
+):
     cli.add_command(command)

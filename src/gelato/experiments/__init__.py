@@ -1,1 +1,1 @@
-"""Experiments: one TOML file a result, with its settings and the published figures."""
+"""Experiments: results to regenerate, each a settings file with what was reported; run, kept and compared."""

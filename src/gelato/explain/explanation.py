@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gelato.errors import InputError
+from gelato.explain.evidence import LinkEvidence
 from gelato.explain.record import Edge, Explanation, Kind, WalkPart
 from gelato.explain.routes import routes_of
 from gelato.explain.standing import standings_of
@@ -15,9 +15,6 @@ from gelato.explain.walks import walk_scores_of, walks_between
 from gelato.graph import Graph, check_nodes
 from gelato.ranking.rank import check_fit
 from gelato.scores import Scores, WalkScores
-
-if TYPE_CHECKING:
-    from gelato.methods.gelato.enhance.evidence import Evidence
 
 __all__ = ["Edge", "Explanation", "WalkPart", "explain", "explain_all"]
 
@@ -34,7 +31,7 @@ def explain(
     u: int,
     v: int,
     *,
-    evidence: "Evidence | None" = None,
+    evidence: LinkEvidence | None = None,
     limit: int = 5,
     with_rank: bool = True,
     threads: int | None = None,
@@ -74,7 +71,7 @@ def explain_all(
     graph: Graph,
     pairs: ArrayLike,
     *,
-    evidence: "Evidence | None" = None,
+    evidence: LinkEvidence | None = None,
     limit: int = 5,
     with_rank: bool = True,
     threads: int | None = None,
@@ -138,7 +135,7 @@ def _key(graph: Graph, a: int, b: int) -> tuple[int, int]:
     return (a, b) if graph.directed or a <= b else (b, a)
 
 
-def _edges(scores: WalkScores, graph: Graph, keys: Sequence[tuple[int, int]], evidence: "Evidence | None") -> Edges:
+def _edges(scores: WalkScores, graph: Graph, keys: Sequence[tuple[int, int]], evidence: LinkEvidence | None) -> Edges:
     """The links between the given nodes, each with what it is made of."""
     if not keys:
         return {}

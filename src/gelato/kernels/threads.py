@@ -78,7 +78,7 @@ def run_ranges(cuts: Sequence[int] | NDArray[np.integer[Any]], task: Callable[[i
     global _pool
     ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in range(len(cuts) - 1) if cuts[i] < cuts[i + 1]]
     if len(ranges) > 1 and _pool is None:
-        _pool = ThreadPoolExecutor(default_threads(), thread_name_prefix="gelato")
+        _pool = ThreadPoolExecutor(default_threads(), thread_name_prefix=__name__)
     others = [_pool.submit(task, *part) for part in ranges[1:]] if _pool is not None else []
     try:
         for part in ranges[:1]:

@@ -144,6 +144,11 @@ def metric(name: str, ranks: Ranks) -> float:
     return part.value(ranks, *cut)
 
 
+def check_metric(name: str) -> None:
+    """Refuse a name that is no metric."""
+    _parsed(name, 1)
+
+
 def random_metric(name: str, ranks: Ranks) -> float:
     """What random scores would reach in expectation, with as many positives and negatives."""
     part, cut = _parsed(name, ranks.positives)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from gelato.graph import Graph
-from gelato.methods.heuristics import autocovariance
+from gelato.methods import REFERENCE, new_predictor
 from gelato.ranking.densities import explicit_pairs
 from gelato.regimes import Candidates
 from gelato.report.contents import GraphFacts
@@ -46,6 +46,6 @@ def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int |
 def _reached(graph: Graph, steps: int, threads: int | None) -> int:
     """Number of pairs joined by a walk of so many steps, including links."""
     none = np.empty((0, 2), np.int64)
-    scores = autocovariance(graph, steps=steps)
+    scores = new_predictor(REFERENCE, steps=steps).fit(graph).scores()
     every = Candidates(graph.n, graph.directed, none, none)
     return explicit_pairs(scores, every, threads=threads)

@@ -1,0 +1,51 @@
+"""The command reproduce."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gelato.cli.options import RUNNING, options
+from gelato.cli.show import say_unless, show
+
+
+@click.command(epilog="Example: gelato reproduce paper/cora --out results")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--out", default="results", show_default=True, metavar="DIR", help="Folder that keeps one file per seed.")
+@click.option("--seeds", type=click.IntRange(1), metavar="N", help="How many seeds, from 0 on  [default: the file's]")
+@click.option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading.")
+@click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU such as 'cuda:0'  [default: auto]")
+@options(RUNNING)
+def reproduce(
+    names: tuple[str, ...],
+    out: str,
+    seeds: int | None,
+    data_root: str | None,
+    device: str | None,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run experiments and hold what comes out against what was reported.
+
+    NAME is a settings file with the tables [run] and [reported], or one that ships, such as paper/cora. Seeds that are
+    kept already, of the same settings, are not run again; resume by running the same command again.
+    """
+    from gelato.experiments.experiment import read_experiment
+    from gelato.experiments.outcomes import compared
+    from gelato.experiments.outcomes import reproduce as run
+    from gelato.tables import comparison_table
+
+    experiments = [read_experiment(name) for name in names]
+    say = say_unless(quiet or as_json)
+    rows: list[dict[str, Any]] = []
+    for experiment in experiments:
+        given: dict[str, Any] = {"seeds": seeds, "data_root": data_root, "device": device, "threads": threads}
+        outcomes = run(experiment, Path(out), report=say, **given)
+        for each in compared(experiment, outcomes):
+            rows.append({"experiment": experiment.name, "remark": experiment.remark, **each.as_json()})
+    if as_json:
+        print(json.dumps(rows))
+    else:
+        show(comparison_table(rows))

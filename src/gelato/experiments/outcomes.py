@@ -1,0 +1,159 @@
+"""Outcomes of experiments: one file per seed, with the hash of its settings and the date, held against the reported."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from gelato import __version__
+from gelato.datasets import load
+from gelato.errors import InputError
+from gelato.evaluation.evaluate import evaluate
+from gelato.experiments.experiment import Experiment, Reported
+from gelato.io.files import written_aside
+from gelato.methods import METHODS, new_predictor
+from gelato.splits import split
+
+MEASURED = ("ap", "hits@1000", "mrr", "precision@100%", "auc")
+"""Metrics of every outcome, besides those that were reported."""
+
+CLOSE = 0.05
+"""Relative difference from a reported mean that counts as agreement where no deviation is known."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one seed gave.
+
+    Attributes:
+        experiment, seed: which.
+        hash: of the settings; an outcome of other settings does not count.
+        date: when, as in ``2025-08-03``.
+        release: of this package.
+        metrics: in percent, on the test links against all non-links.
+        seconds: of training and of testing.
+        device: where it was trained.
+    """
+
+    experiment: str
+    seed: int
+    hash: str
+    date: str
+    release: str
+    metrics: Mapping[str, float]
+    seconds: float
+    device: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A metric of an experiment beside what was reported: ``(mean, standard deviation)`` of the seeds kept."""
+
+    metric: str
+    seeds: int
+    mean: float
+    std: float
+    reported: Reported | None
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, ready for ``json.dumps``."""
+        return {**asdict(self), "agrees": self.agrees}
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the means lie within three deviations, or five percent; ``None`` where nothing was reported."""
+        if self.reported is None:
+            return None
+        spread = 3 * ((self.reported.std or 0.0) ** 2 + self.std**2) ** 0.5
+        return abs(self.mean - self.reported.mean) <= max(spread, CLOSE * abs(self.reported.mean))
+
+
+def run_seed(
+    experiment: Experiment,
+    seed: int,
+    *,
+    data_root: str | None = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Outcome:
+    """Train and test one seed of an experiment."""
+    begin = time.perf_counter()
+    links = split(load(experiment.dataset, data_root=data_root), experiment.split)
+    named = {"random_state": seed, "device": device, "threads": threads}
+    known = METHODS[experiment.method].settings.names()
+    own = {name: value for name, value in named.items() if value is not None and name in known}
+    model = new_predictor(experiment.method, **{**experiment.settings, **own}).fit(links)
+    result = evaluate(links, experiment.method, scores=model.scores(), threads=threads)
+    metrics = {name: round(100 * result.metric(name), 4) for name in dict.fromkeys((*MEASURED, *experiment.reported))}
+    return Outcome(
+        experiment.name,
+        seed,
+        experiment.hash,
+        datetime.now(UTC).date().isoformat(),
+        __version__,
+        metrics,
+        round(time.perf_counter() - begin, 1),
+        str(model.get_params().get("device", "cpu")),
+    )
+
+
+def reproduce(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    seeds: int | None = None,
+    report: Callable[[str], None] | None = None,
+    **options: Any,
+) -> list[Outcome]:
+    """Run the seeds of an experiment that are not kept yet, and keep each as it is done."""
+    wanted = experiment.seeds if seeds is None else seeds
+    outcomes = {each.seed: each for each in kept(experiment, folder)}
+    for seed in range(wanted):
+        if seed not in outcomes:
+            outcomes[seed] = run_seed(experiment, seed, **options)
+            keep(outcomes[seed], folder)
+        if report is not None:
+            metrics = ", ".join(f"{name} {value:.2f}" for name, value in outcomes[seed].metrics.items())
+            report(f"{experiment.name}, seed {seed}: {metrics}")
+    return [outcomes[seed] for seed in sorted(outcomes)]
+
+
+def keep(outcome: Outcome, folder: Path) -> None:
+    """Write an outcome to its file."""
+    path = _path(outcome.experiment, folder) / f"seed-{outcome.seed}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written_aside(path) as part:
+        part.write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
+
+
+def kept(experiment: Experiment, folder: Path) -> list[Outcome]:
+    """The outcomes in a folder that are of these very settings, by seed."""
+    outcomes = []
+    for path in sorted(_path(experiment.name, folder).glob("seed-*.json")):
+        try:
+            outcome = Outcome(**json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path}: is not an outcome of an experiment: {error}; delete it") from None
+        if outcome.hash == experiment.hash:
+            outcomes.append(outcome)
+    return sorted(outcomes, key=lambda each: each.seed)
+
+
+def compared(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Comparison]:
+    """Every metric over the seeds, beside what was reported."""
+    if not outcomes:
+        return []
+    comparisons = []
+    for name in outcomes[0].metrics:
+        values = [outcome.metrics[name] for outcome in outcomes]
+        spread = stdev(values) if len(values) > 1 else 0.0
+        comparisons.append(Comparison(name, len(values), mean(values), spread, experiment.reported.get(name)))
+    return comparisons
+
+
+def _path(name: str, folder: Path) -> Path:
+    return folder / Path(name).with_suffix("")
