@@ -180,7 +180,7 @@ class LiftedScores:
         u, v = self.listed.T
         ends = (u, v) if self.directed else (np.concatenate([u, v]), np.concatenate([v, u]))
         more = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=query.skip.shape)
-        return replace(query, skip=csr_array((query.skip != 0) + (more != 0)))
+        return replace(query, skip=csr_array(query.skip.astype(bool) + more.astype(bool)))
 
     def _asked(self, query: Query) -> NDArray[np.bool_]:
         """``(l,)`` which listed pairs a query asks for."""
