@@ -60,10 +60,11 @@ def main() -> None:
     parser.add_argument("new", help="folder that holds the new package")
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--case", action="append", choices=CASES, help="all by default")
     given = parser.parse_args()
     old, new = (worker(tree, given.threads) for tree in (given.old, given.new))
     print(f"{'case':>16} {'old':>8} {'new':>8} {'new / old':>10} {'old / old':>16}  same result")
-    for case in CASES:
+    for case in given.case or CASES:
         results = [ask(process, case)[1] for process in (old, new, old, new)]  # compiled and loaded
         seconds = [(ask(old, case)[0], ask(new, case)[0]) for _ in range(given.runs)]
         ratio = statistics.median(mine / theirs for theirs, mine in seconds)

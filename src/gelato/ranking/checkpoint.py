@@ -92,7 +92,7 @@ class Checkpoint:
         try:
             with aside.open("wb") as file:
                 seconds = self.spent + time.monotonic() - self._begun
-                arrays = {f"{PART}{name}": array for name, array in part.items()}
+                arrays: dict[str, Any] = {f"{PART}{name}": array for name, array in part.items()}
                 np.savez(file, key=np.array(self._identity), seconds=seconds, **arrays, done=done)
                 file.flush()
                 os.fsync(file.fileno())

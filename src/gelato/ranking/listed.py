@@ -17,10 +17,11 @@ from gelato.scores.contract import ScoredPairs, Scores
 
 @dataclass(eq=False)
 class ScoredSoFar:
-    """Positions of a list that are scored, and their places, portion by portion."""
+    """Positions of a list that are scored, their places, portion by portion, and working memory."""
 
     at: list[NDArray[np.int64]]
     places: list[ScoredPairs]
+    work: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +47,11 @@ class PairsJob:
 
     def start(self) -> ScoredSoFar:
         """None scored."""
-        return ScoredSoFar([], [])
+        return ScoredSoFar([], [], self.scores.listing())
 
     def run(self, part: ScoredSoFar, block: NDArray[np.int64]) -> None:
         """Score a portion."""
-        places = self.scores.scored(self.pairs[block])
+        places = self.scores.scored(self.pairs[block], part.work)
         part.at.append(block)
         part.places.append(places)
 

@@ -108,7 +108,10 @@ class BlockScores:
                 scores[mine] = self.checked(pairs[mine[:1], 0], columns)[0, place]
         return scores
 
-    def scored(self, pairs: Pairs) -> ScoredPairs:
+    def listing(self) -> None:
+        """No working memory."""
+
+    def scored(self, pairs: Pairs, work: None = None) -> ScoredPairs:
         """Places of listed pairs."""
         scores = self.pairs(pairs)
         return ScoredPairs(np.zeros(len(pairs), np.int64), scores, np.maximum(np.abs(scores), self.floor), scores)

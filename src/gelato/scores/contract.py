@@ -221,8 +221,11 @@ class Scores(Protocol):
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of listed pairs, as the user sees them."""
 
-    def scored(self, pairs: Pairs) -> ScoredPairs:
-        """Places of listed pairs, on one thread."""
+    def scored(self, pairs: Pairs, work: Any = None) -> ScoredPairs:
+        """Places of listed pairs, on one thread; ``work`` from ``listing`` spares making it anew."""
+
+    def listing(self) -> Any:
+        """Working memory for ``scored``, for one worker."""
 
     def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         """Positions of a list in portions that ``scored`` can take one by one without doing work twice."""

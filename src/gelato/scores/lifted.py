@@ -8,7 +8,7 @@ lifted scores may be lifted again.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,11 +130,15 @@ class LiftedScores:
         place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
         return np.where(self._keys[place] == key, place, -1)
 
-    def scored(self, pairs: Pairs) -> ScoredPairs:
+    def listing(self) -> Any:
+        """That of the base."""
+        return self.base.listing()
+
+    def scored(self, pairs: Pairs, work: Any = None) -> ScoredPairs:
         """Places of ``(p, 2)`` pairs."""
         place = self._positions(pairs)
         rest = place < 0
-        base = self.base.scored(pairs[rest])
+        base = self.base.scored(pairs[rest], work)
         mine = self.score[place[~rest]]
         whole = ScoredPairs(np.full(len(pairs), self.tier), *(np.empty(len(pairs)) for _ in range(3)))
         whole.tier[rest] = base.tier
@@ -176,7 +180,7 @@ class LiftedScores:
         u, v = self.listed.T
         ends = (u, v) if self.directed else (np.concatenate([u, v]), np.concatenate([v, u]))
         more = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=query.skip.shape)
-        return replace(query, skip=csr_array((query.skip != 0) + (more != 0)))
+        return replace(query, skip=csr_array(query.skip.astype(bool) + more.astype(bool)))
 
     def _asked(self, query: Query) -> NDArray[np.bool_]:
         """``(l,)`` which listed pairs a query asks for."""

@@ -19,7 +19,7 @@ from gelato.kernels.bins import TOLERANCE, anchored_levels, levels
 from gelato.kernels.entries import list_walks
 from gelato.kernels.form import JACCARD, LINEAR, Form
 from gelato.kernels.pairs import reached_pairs
-from gelato.kernels.walk import Walk, space_of, walk_of
+from gelato.kernels.walk import Space, Walk, space_of, walk_of
 from gelato.scores.contract import Cost, Query, ScoredPairs
 from gelato.scores.keys import key_of
 from gelato.scores.levels import TierLevels, one_tier
@@ -37,7 +37,7 @@ FINE = 1e-14
 BLURRED = 0.01
 """Share of positives without a digit left at which a warning is given."""
 
-PORTIONS = 64
+PORTIONS = 32
 """Into how many portions a list of pairs is dealt out at most."""
 
 
@@ -150,9 +150,13 @@ class WalkScores:
         back = self.inner if symmetric else csr_array(self.inner.T)
         return walk_of(back, back, self.weight, 1, False, np.dtype(np.float64))
 
-    def scored(self, pairs: Pairs) -> ScoredPairs:
+    def listing(self) -> Space:
+        """Working memory of the walks."""
+        return space_of(self.walk)
+
+    def scored(self, pairs: Pairs, work: Space | None = None) -> ScoredPairs:
         """Places of ``(p, 2)`` pairs."""
-        W = self._reached(pairs)
+        W = self._reached(pairs, self.listing() if work is None else work)
         g_u, g_v = self.node[pairs[:, 0]], self.node[pairs[:, 1]]
         tier = np.zeros(len(pairs), np.int64)
         if self.kind == JACCARD:
@@ -164,28 +168,34 @@ class WalkScores:
 
     def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         """Positions of pairs in portions by the end that walks start at."""
+        if len(pairs) == 0:
+            return []
         source = self._ends(pairs)[0]
         order = np.argsort(source, kind="stable")
         sources = source[order]
         cuts = np.unique(np.searchsorted(sources, sources[:: max(1, len(pairs) // PORTIONS)]))
-        return np.split(order, cuts[cuts > 0]) if len(pairs) else []
+        return np.split(order, cuts[cuts > 0])
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        """``(n,)`` entries of each row of the first step."""
+        return np.diff(self.first.indptr)
 
     def _ends(self, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """``(p,)`` where the walks of pairs start and end: hubs are shared by many pairs, so fewer walks are made."""
         u, v = pairs.T
         if self.directed:
             return u, v
-        size = np.diff(self.first.indptr)
-        larger = size[u] >= size[v]
+        larger = self._sizes[u] >= self._sizes[v]
         return np.where(larger, u, v), np.where(larger, v, u)
 
-    def _reached(self, pairs: Pairs) -> NDArray[np.float64]:
+    def _reached(self, pairs: Pairs, space: Space) -> NDArray[np.float64]:
         """``(p,)`` the walk's part ``W_uv`` of listed pairs."""
         u, v = self._ends(pairs)
         order = np.argsort(u, kind="stable")
         back, reached = self._back, np.empty(len(pairs))
         arrays = (back.inner_indptr, back.inner_indices, back.inner_data)
-        reached_pairs(u[order], v[order], self.walk, *arrays, space_of(self.walk), reached)
+        reached_pairs(u[order], v[order], self.walk, *arrays, space, reached)
         W = np.empty(len(pairs))
         W[order] = reached
         return W
