@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-import gelato.scores as forms
+import gelato.scores
 from gelato.graph import Pairs
 
 FLOOR = 1.0
@@ -28,8 +28,12 @@ class PairBlock(Protocol):
 
 def block_scores(n: int, block: PairBlock, *, directed: bool = False, block_rows: int = 64) -> Any:
     """Scores of all pairs of ``n`` nodes by a block."""
-    options = {"directed": directed, "floor": FLOOR, "block_rows": block_rows}
+    forms: Any = gelato.scores
     if not hasattr(forms, "BlockScores"):  # until there are scores by rows and columns
-        return forms.DenseScores(n, lambda rows: block(rows, np.arange(n)), **options)
+        return forms.DenseScores(
+            n, lambda rows: block(rows, np.arange(n)), directed=directed, floor=FLOOR, block_rows=block_rows
+        )
     key = forms.key_of(type(block).__name__, directed, *block.parts)
-    return forms.BlockScores(n, block, key=key, listed=block.listed, **options)
+    return forms.BlockScores(
+        n, block, directed=directed, key=key, listed=block.listed, floor=FLOOR, block_rows=block_rows
+    )
