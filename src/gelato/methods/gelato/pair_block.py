@@ -52,7 +52,7 @@ class PairBlock:
         """Each row, with its ``(c, h)`` product ``min(x_u, x_v) W``."""
         if self.W is None:
             yield from ((u, None) for u in rows.tolist())
-        elif not issparse(self.X):
+        elif not isinstance(self.X, csr_array):
             X = self.X[columns]
             yield from ((u, np.minimum(X, self.X[u]) @ self.W) for u in rows.tolist())
         else:
@@ -70,10 +70,14 @@ class PairBlock:
             u, v = pairs[begin : begin + CHUNK].T
             h = self.P[u] + self.Q[v]
             if self.W is not None:
-                least = self.X[u].minimum(self.X[v]) if issparse(self.X) else np.minimum(self.X[u], self.X[v])
+                least = self._minimum(self.X[u], self.X[v])
                 h -= 2 * (least @ self.W)
             scores[begin : begin + CHUNK] = through(h, self.layers)
         return scores
+
+    @staticmethod
+    def _minimum(x: Any, y: Any) -> Any:
+        return x.minimum(y) if isinstance(x, csr_array) else np.minimum(x, y)
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -84,8 +88,11 @@ class PairBlock:
 def pair_block(net: PairMLP, graph: Graph) -> PairBlock:
     """Log-odds of every pair of a graph, by a trained MLP as it is outside training."""
     X: Any = graph.attributes
-    sparse = issparse(X) and X.data.min(initial=0) >= 0
-    X = csr_array(X, dtype=np.float64) if sparse else np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
+    sparse: bool = issparse(X)
+    if sparse and X.data.min(initial=0) >= 0:
+        X = csr_array(X, dtype=np.float64)
+    else:
+        X = np.asarray(X.toarray() if sparse else X, dtype=np.float64)
     weight, bias = layer_of(net.first)
     V, W = weight[:, : graph.f].T, weight[:, graph.f :].T
     second, (last, shift) = layer_of(net.second), layer_of(net.last)

@@ -20,7 +20,7 @@ class Propagation:
 
     Example:
         >>> from gelato import Graph
-        >>> Propagation(Graph.from_edges([(0, 1)], nodes=3)).matrix().toarray().tolist()
+        >>> Propagation(Graph.from_edges([(0, 1)], nodes=3)).matrix().toarray().round(6).tolist()
         [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
     """
 

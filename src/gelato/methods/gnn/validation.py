@@ -11,7 +11,7 @@ from gelato.graph import Pairs, pair_keys
 from gelato.splits import Split
 
 UpperBlock = Callable[[int, int], Tensor]
-"""From ``a, b`` to the ``(b - a, n - a)`` scores of the nodes ``a..b-1`` with the nodes ``a..n-1``."""
+"""From ``a, b`` to fresh ``(b - a, n - a)`` scores of the nodes ``a..b-1`` with the nodes ``a..n-1``."""
 
 
 class Precision:
@@ -21,13 +21,12 @@ class Precision:
     a block.
 
     Example:
-        >>> from gelato import load, split
-        >>> parts = split(load("debian-sample"))
-        >>> A = torch.tensor(parts.graph.adjacency.toarray())  # which knows everything, the test links too
-        >>> test, valid = len(parts.test), len(parts.valid)
-        >>> precision = Precision(parts, torch.device("cpu"))(lambda a, b: A[a:b, a:], block_rows=100)
-        >>> precision == valid / (valid + test)
-        True
+        >>> from gelato import split
+        >>> from gelato.datasets.generators import two_cliques
+        >>> halves = split(two_cliques(8), ratios=(0.1, 0.1))  # hides 5 links for validation, 5 for testing
+        >>> A = torch.tensor(halves.graph.adjacency.toarray())  # knows both, and cannot tell them apart
+        >>> Precision(halves, torch.device("cpu"))(lambda a, b: A[a:b, a:].clone(), block_rows=4)
+        0.5
     """
 
     def __init__(self, split: Split, device: torch.device) -> None:
@@ -60,8 +59,8 @@ class Precision:
             beyond = tied + (beyond if float(best[-1]) == before else 0)
         assert best is not None
         score, cut = torch.cat(hidden), best[-1]
-        places = (best == cut).sum()
-        return float((score > cut).sum() + (score == cut).sum() * places / (places + beyond)) / self.k
+        above, tied, places = (int(part.sum()) for part in (score > cut, score == cut, best == cut))
+        return (above + tied * places / (places + beyond)) / self.k
 
     def _flat(self, keys: Tensor, a: int, b: int) -> Tensor:
         """Places of the pairs of a block in its scores."""
