@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gelato.datasets.lock import locked
+from filelock import FileLock
+
 from gelato.errors import GelatoError, InputError
 
 Progress = Callable[[int, int | None], None]
@@ -66,7 +67,7 @@ def fetch(
         return target
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder / ".lock"):
+        with FileLock(folder / ".lock"):  # released when the process ends, whatever ends it
             if not _intact(target, remote):  # another process may have been faster
                 _download(remote, target, progress, timeout, attempts, pause, otherwise)
     except OSError as error:

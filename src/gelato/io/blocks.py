@@ -2,7 +2,8 @@
 
 A table of thousands of columns has hundreds of millions of cells, most of them the same few texts. So a block of rows
 is kept as bytes with the position of every cell. A cell of up to eight bytes is compared as one integer, and every
-different one is parsed once; longer cells are parsed one by one. What is a number, Python's own ``float`` decides.
+different one is parsed once; longer cells, and those of a table in which few are equal, are parsed one by one. What is
+a number, Python's own ``float`` decides.
 """
 
 import math
@@ -13,12 +14,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.io.floats import parse_floats
+
 CELLS = 1 << 19
 """Cells that a block of rows holds, about."""
 WORD = 8
 """Bytes of a cell that is compared as one integer."""
 ZEROS = tuple(int.from_bytes(text, "little") for text in (b"0", b"0.0"))
 """What most cells of a wide table are, as such integers; they need no parsing."""
+SAMPLE_CELLS = 1 << 12
+"""Cells from which it is guessed whether many are equal."""
 _END = "\n"
 
 
@@ -151,10 +156,12 @@ def _parsed(
     key = words[ends - WORD] >> spare  # the first byte of the cell is the lowest, and nothing else is left
     other = np.flatnonzero((key != ZEROS[0]) & (key != ZEROS[1]))
     values = np.zeros(key.shape)
-    flat, keys, long = values.reshape(-1), key.reshape(-1)[other], length.reshape(-1)[other] > WORD
-    different = np.unique(keys[~long])
+    flat, keys, alone = values.reshape(-1), key.reshape(-1)[other], length.reshape(-1)[other] > WORD
+    sample = keys[:: max(1, len(keys) // SAMPLE_CELLS)]
+    if len(np.unique(sample)) > len(sample) / 2:  # looking for equal ones would take longer than parsing all
+        alone[:] = True
+    different = np.unique(keys[~alone])
     parsed = [parse(int(short).to_bytes(WORD, "little").rstrip(b"\0").decode()) for short in different]
-    flat[other[~long]] = np.array(parsed, dtype=np.float64)[np.searchsorted(different, keys[~long])]
-    bounds = zip(starts.reshape(-1)[other[long]].tolist(), ends.reshape(-1)[other[long]].tolist(), strict=True)
-    flat[other[long]] = [parse(text[start:end].decode()) for start, end in bounds]
+    flat[other[~alone]] = np.array(parsed, dtype=np.float64)[np.searchsorted(different, keys[~alone])]
+    flat[other[alone]] = parse_floats(text, starts.reshape(-1)[other[alone]], ends.reshape(-1)[other[alone]], parse)
     return values
