@@ -38,7 +38,7 @@ def parse_floats(
 
 
 def _by_arrow(text: bytes, starts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """The numbers as pyarrow reads them, or ``None`` where it is missing or a cell is no plain number."""
+    """The numbers as pyarrow reads them, or ``None`` where it is missing or a cell is not a plain number."""
     arrow = _pyarrow()
     if arrow is None:
         return None
