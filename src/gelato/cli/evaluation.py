@@ -18,8 +18,18 @@ if TYPE_CHECKING:
 @click.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")
 @options(READING, TESTING, RUNNING)
 @method_option("gelato")
-@click.option("--model", metavar="DIR", help="For gelato: a model that 'gelato fit' wrote, for the same split.")
-@click.option("--config", metavar="FILE", help="For gelato without --model: settings to train it with, on the spot.")
+@click.option(
+    "--model",
+    type=click.Path(),
+    metavar="DIR",
+    help="For gelato: a model that 'gelato fit' wrote, for the same split.",
+)
+@click.option(
+    "--config",
+    type=click.Path(),
+    metavar="FILE",
+    help="For gelato without --model: settings to train it with, on the spot.",
+)
 @click.option("--device", metavar="DEVICE", help="For gelato without --model: where to train it  [default: auto]")
 @click.option("--no-resume", is_flag=True, help="Start anew, and keep nothing for a later run.")
 @with_split
@@ -102,7 +112,7 @@ def evaluate(
 @method_option(required=False)
 @click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="Of predict and report.")
 @click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="Of predict and report.")
-@click.option("--config", metavar="FILE", help="Of predict: settings to train with.")
+@click.option("--config", type=click.Path(), metavar="FILE", help="Of predict: settings to train with.")
 @click.option("--device", metavar="DEVICE", help="Of predict: where to train.")
 @with_split
 def estimate(
@@ -162,7 +172,12 @@ def _estimate_evaluation(
 
 
 @click.command(epilog="Example: gelato datasets --json")
-@click.option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading.")
+@click.option(
+    "--data-root",
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder of npz files to use instead of downloading.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def datasets(data_root: str | None, as_json: bool) -> None:
     """List the known datasets, their sizes, and where they lie."""

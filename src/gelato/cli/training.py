@@ -27,7 +27,13 @@ QUICK = {"epochs": 100, "patience": 10}
 @options(READING, TRAINING)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the training  [default: 0, or --config's]")
 @click.option("--whole", is_flag=True, help="Use all links in the end, hiding only a twentieth to select the model.")
-@click.option("--out", required=True, metavar="DIR", help="Folder for the run; the same command goes on in it.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder for the run; the same command goes on in it.",
+)
 @click.option(
     "--log", "logs", multiple=True, type=click.Choice(["tensorboard", "wandb", "mlflow"]), help="Also log metrics here."
 )
@@ -85,7 +91,13 @@ def fit(
 @click.command(epilog="Example: gelato tune cora --option epochs=30 --out runs/cora-tuned")
 @options(READING, TRAINING)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the trainings  [default: 0, or --config's]")
-@click.option("--out", required=True, metavar="DIR", help="Folder for trials and best.toml; the same command goes on.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder for trials and best.toml; the same command goes on.",
+)
 @options(RUNNING)
 @with_split
 def tune(
