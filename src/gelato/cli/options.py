@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GRAPH = [
     click.argument("graph", type=click.Path()),
     click.option(
-        "--attributes", type=click.Path(), metavar="FILE", help="Attribute table of an edge list: a row a node."
+        "--attributes", type=click.Path(), metavar="FILE", help="Attribute table of an edge list: one node per row."
     ),
     click.option("--directed", is_flag=True, help="Links of an edge list have a direction."),
     click.option("--source", metavar="COLUMN", help="Column of the first node  [default: source, from, ... or first]"),
@@ -42,6 +42,7 @@ READING = [
         "split_name",
         default="paper",
         show_default=True,
+        type=click.Path(),
         metavar="paper|SEED|time|FILE",
         help="Which links are hidden: the paper's split, another seed, the latest links, or a saved split.",
     ),

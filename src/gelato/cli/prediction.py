@@ -28,11 +28,12 @@ CHOOSING = [
     click.option(
         "--between",
         nargs=2,
+        type=click.Path(),
         metavar="A B",
-        help="Only links between two sets of nodes: each a file with a node a row, or an attribute such as kind=film.",
+        help="Only links between two sets of nodes, each a file with one node per row or an attribute as in kind=film.",
     ),
     click.option(
-        "--exclude", type=click.Path(), metavar="FILE", help="Pairs never to suggest: a file with a pair a row."
+        "--exclude", type=click.Path(), metavar="FILE", help="Pairs never to suggest: a file with one pair per row."
     ),
     click.option("--min-score", type=float, metavar="S", help="Leave out links with a lower score."),
 ]
