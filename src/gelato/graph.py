@@ -93,6 +93,10 @@ class Graph:
             weights: ``(e,)`` positive weights; all 1 by default.
             times: ``(e,)`` when each link appeared.
             directed: whether the order of a pair matters.
+
+        >>> graph = Graph.from_edges([[0, 1], [1, 2], [2, 1], [2, 2]], names=["ann", "bob", "cem"])
+        >>> graph.edges.tolist(), graph.name_of(2), str(graph.dropped)
+        ([[0, 1], [1, 2]], 'cem', 'dropped 1 self-loops and 1 repeated links')
         """
         given = np.asarray(edges)
         if given.ndim != 2 or given.shape[1] != 2:

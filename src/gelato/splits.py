@@ -78,6 +78,10 @@ def split(graph: Graph, seed: int | str = "paper", ratios: tuple[float, float] =
     With the links in the order of their nodes, a permutation by ``seed``, and ``(a, b) = ratios``: validation is
     the first ``floor(a m)`` links, test the next ``floor(b m)``, training the rest [method 2]. Nodes come in the order
     of their names (``ordered_links``), so the same links give the same split however their file was ordered.
+
+    >>> hidden = split(Graph.from_edges([[i, i + 1] for i in range(40)]), seed=1)
+    >>> len(hidden.valid), len(hidden.test), hidden.train.m
+    (2, 4, 34)
     """
     if isinstance(seed, str) and seed not in NAMED:
         raise InputError(f"unknown split {seed!r}; give a seed (a whole number) or one of: {', '.join(NAMED)}")
