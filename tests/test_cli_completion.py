@@ -1,7 +1,6 @@
 """Completion at TAB, asked for by a real bash that has sourced the script."""
 
 import os
-import pty
 import select
 import shutil
 import subprocess
@@ -9,8 +8,10 @@ import sys
 import time
 
 import pytest
+from click.shell_completion import BashComplete
 
 from gelato.cli import cli
+from gelato.cli.completion import VARIABLE
 
 ASK = """
 source "$SCRIPT"
@@ -74,6 +75,26 @@ def test_bash_is_offered_what_may_stand_there(complete, words, offered):
     assert sorted(complete("gelato", *words)) == sorted(offered)
 
 
+@pytest.mark.parametrize(
+    ("words", "incomplete", "offered"),
+    [
+        (["predict"], "edg", True),
+        (["predict", "edges.csv", "--attributes"], "", True),
+        (["predict", "edges.csv", "--between"], "fil", True),
+        (["predict", "edges.csv", "--between", "films.csv"], "act", True),
+        (["evaluate", "edges.csv", "--split"], "", True),
+        (["evaluate", "edges.csv", "--model"], "", True),
+        (["report"], "edges", True),
+        (["predict", "edges.csv", "--source"], "", False),
+        (["predict", "edges.csv", "--device"], "", False),
+        (["explain", "edges.csv"], "node", False),
+    ],
+)
+def test_files_are_offered_where_a_file_may_stand_and_nowhere_else(words, incomplete, offered):
+    items = BashComplete(cli, {}, "gelato", VARIABLE).get_completions(words, incomplete)
+    assert [item.type for item in items] == ["file"] * offered
+
+
 @needs_bash
 @pytest.mark.parametrize("name", sorted(cli.commands))
 def test_every_command_offers_all_of_its_options(complete, name):
@@ -98,6 +119,8 @@ def test_a_real_tab_completes_commands_options_and_files(environment, tmp_path, 
 
 def typed_into_bash(keys, awaited, environment, folder):
     """What an interactive bash that has sourced the script shows on its terminal after some keys."""
+    import pty  # not on Windows
+
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         ["bash", "--norc", "--noprofile", "-i"],

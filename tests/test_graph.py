@@ -284,7 +284,7 @@ def test_an_attribute_that_is_no_number_is_refused_with_its_node_and_column(form
 @pytest.mark.parametrize("shape", [(3, 2), (5, 2), (4,)])
 def test_attributes_of_another_shape_are_refused(shape):
     message = refusal(Graph.from_edges, SQUARE, attributes=np.ones(shape))
-    assert message == f"attributes must have shape (4, f), one row a node, got {shape}"
+    assert message == f"attributes must have shape (4, f), one row per node, got {shape}"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,6 +93,10 @@ class Graph:
             weights: ``(e,)`` positive weights; all 1 by default.
             times: ``(e,)`` when each link appeared.
             directed: whether the order of a pair matters.
+
+        >>> graph = Graph.from_edges([[0, 1], [1, 2], [2, 1], [2, 2]], names=["ann", "bob", "cem"])
+        >>> graph.edges.tolist(), graph.name_of(2), str(graph.dropped)
+        ([[0, 1], [1, 2]], 'cem', 'dropped 1 self-loops and 1 repeated links')
         """
         given = np.asarray(edges)
         if given.ndim != 2 or given.shape[1] != 2:
@@ -245,9 +249,10 @@ def check_nodes(pairs: Pairs, n: int) -> None:
 
 
 def _checked_adjacency(given: Any, directed: bool) -> csr_array:
-    if not issparse(given) or given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise InputError(f"adjacency must be a square sparse matrix, got {type(given).__name__} {np.shape(given)}")
-    adjacency = csr_array(given, dtype=np.float64, copy=True)
+    shape = np.shape(given)
+    if not (issparse(given) and len(shape) == 2 and shape[0] == shape[1]):
+        raise InputError(f"adjacency must be a square sparse matrix, got {type(given).__name__} {shape}")
+    adjacency: csr_array = csr_array(cast(csr_array, given), copy=True).astype(np.float64, copy=False)
     adjacency.sum_duplicates()
     n = adjacency.shape[0]
     if n < 2:
@@ -265,7 +270,7 @@ def _checked_adjacency(given: Any, directed: bool) -> csr_array:
     loops = row == adjacency.indices
     if loops.any():
         raise InputError(f"node {row[_first(loops)]} has a self-loop; Graph.from_edges drops them")
-    if not directed and (adjacency != adjacency.T).nnz:
+    if not directed and (adjacency - adjacency.T).count_nonzero():
         raise InputError("adjacency is not symmetric; say directed=True, or build it with Graph.from_edges")
     for part in (adjacency.data, adjacency.indices, adjacency.indptr):
         part.flags.writeable = False
@@ -275,22 +280,24 @@ def _checked_adjacency(given: Any, directed: bool) -> csr_array:
 def _checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
     if given is None:
         return None
-    attributes: Any = csr_array(given, copy=True) if issparse(given) else np.array(given)
+    attributes: NDArray[Any] | csr_array
+    attributes = csr_array(cast(csr_array, given), copy=True) if issparse(given) else np.array(given)
     if attributes.ndim != 2 or attributes.shape[0] != n:
-        raise InputError(f"attributes must have shape ({n}, f), one row a node, got {attributes.shape}")
+        raise InputError(f"attributes must have shape ({n}, f), one row per node, got {attributes.shape}")
     if attributes.dtype not in (np.float32, np.float64):
         attributes = attributes.astype(np.float64)
-    if issparse(attributes):
+    if isinstance(attributes, csr_array):
         attributes.sum_duplicates()
-    values = attributes.data if issparse(attributes) else attributes
+    values = attributes.data if isinstance(attributes, csr_array) else attributes
     if not np.isfinite(values).all():
         i = _first(~np.isfinite(values.ravel()))
-        if issparse(attributes):
-            row, column = np.searchsorted(attributes.indptr, i, side="right") - 1, attributes.indices[i]
+        if isinstance(attributes, csr_array):
+            row, column = int(np.searchsorted(attributes.indptr, i, side="right")) - 1, int(attributes.indices[i])
         else:
             row, column = divmod(i, attributes.shape[1])
         raise InputError(f"attribute {column} of node {row} is not a finite number; fill or drop missing values")
-    for part in (values,) if not issparse(attributes) else (values, attributes.indices, attributes.indptr):
+    index = (attributes.indices, attributes.indptr) if isinstance(attributes, csr_array) else ()
+    for part in (values, *index):
         part.flags.writeable = False
     return attributes
 

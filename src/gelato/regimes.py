@@ -60,7 +60,7 @@ class Candidates:
 
     def _check_labels(self, labels: NDArray[np.int64]) -> None:
         if labels.shape != (self.n,) or not np.issubdtype(labels.dtype, np.integer) or labels.min() < 0:
-            raise InputError(f"labels must be {self.n:,} whole numbers from 0, one a node")
+            raise InputError(f"labels must be {self.n:,} whole numbers from 0, one per node")
         u, v = self.excluded.T
         if (labels[u] != labels[v]).any():
             raise InputError("excluded pairs must lie inside the parts, as only such pairs count")
@@ -121,10 +121,10 @@ def biased(split: Split, ratio: int = 1, seed: int = 0, phase: Phase = "test") -
 def _among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
     """``(k,)`` which keys are among the sorted ``known`` ones."""
     place = np.searchsorted(known, keys)
-    found = np.zeros(len(keys), dtype=bool)
+    among = np.zeros(len(keys), dtype=bool)
     inside = place < len(known)
-    found[inside] = known[place[inside]] == keys[inside]
-    return found
+    among[inside] = known[place[inside]] == keys[inside]
+    return among
 
 
 def _inside(pairs: Pairs, labels: NDArray[np.int64]) -> Pairs:

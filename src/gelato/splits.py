@@ -30,7 +30,7 @@ class Split:
         train: the same nodes with the hidden links removed; what every predictor sees in all phases.
         valid: ``(p, 2)`` links hidden for model selection.
         test: ``(p, 2)`` links hidden for testing.
-        name: how the split was made.
+        name: where the split comes from: its seed, its name, or ``time``.
     """
 
     graph: Graph
@@ -78,6 +78,10 @@ def split(graph: Graph, seed: int | str = "paper", ratios: tuple[float, float] =
     With the links in the order of their nodes, a permutation by ``seed``, and ``(a, b) = ratios``: validation is
     the first ``floor(a m)`` links, test the next ``floor(b m)``, training the rest [method 2]. Nodes come in the order
     of their names (``ordered_links``), so the same links give the same split however their file was ordered.
+
+    >>> hidden = split(Graph.from_edges([[i, i + 1] for i in range(40)]), seed=1)
+    >>> len(hidden.valid), len(hidden.test), hidden.train.m
+    (2, 4, 34)
     """
     if isinstance(seed, str) and seed not in NAMED:
         raise InputError(f"unknown split {seed!r}; give a seed (a whole number) or one of: {', '.join(NAMED)}")
@@ -181,16 +185,16 @@ def permutation(m: int, seed: int) -> NDArray[np.int64]:
     return np.array(order, dtype=np.int64)
 
 
-def audit(parts: Split, negatives: Pairs | None = None) -> list[Leak]:
+def audit(split: Split, negatives: Pairs | None = None) -> list[Leak]:
     """The leaks of a split, an empty list when there are none.
 
     Args:
-        parts: the split.
+        split: what to look through.
         negatives: ``(q, 2)`` pairs about to be used as non-links in testing, if any were drawn.
     """
-    graph, n = parts.graph, parts.graph.n
-    known, train = pair_keys(graph.edges, n), pair_keys(parts.train.edges, n)
-    hidden = {"validation": _ordered(parts.valid, graph), "test": _ordered(parts.test, graph)}
+    graph, n = split.graph, split.graph.n
+    known, train = pair_keys(graph.edges, n), pair_keys(split.train.edges, n)
+    hidden = {"validation": _ordered(split.valid, graph), "test": _ordered(split.test, graph)}
     leaks: list[Leak] = []
 
     def report(kind: str, pairs: Pairs, bad: NDArray[np.bool_]) -> None:
@@ -208,7 +212,7 @@ def audit(parts: Split, negatives: Pairs | None = None) -> list[Leak]:
         report(f"{phase} links listed twice", pairs, _repeated(key))
     overlap = np.isin(pair_keys(hidden["test"], n), pair_keys(hidden["validation"], n))
     report("test links that are validation links too", hidden["test"], overlap)
-    report("training links that are no links of the graph", parts.train.edges, ~np.isin(train, known))
+    report("training links that are no links of the graph", split.train.edges, ~np.isin(train, known))
     if negatives is not None:
         drawn = _ordered(negatives, graph)
         report("negatives that are links", drawn, np.isin(pair_keys(drawn, n), known))

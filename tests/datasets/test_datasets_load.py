@@ -159,7 +159,7 @@ def test_the_argument_goes_before_the_environment(mini, tmp_path, monkeypatch):
 
 
 def test_a_folder_without_the_file_is_named_with_what_it_has(mini, site, tmp_path):
-    with pytest.raises(InputError, match=rf"{tmp_path} does not hold mini_set\.npz; it has served\.npz;"):
+    with pytest.raises(InputError, match=rf"{tmp_path} does not contain mini_set\.npz; it has served\.npz;"):
         load("mini-set", data_root=tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="it has no npz file"):
@@ -168,7 +168,7 @@ def test_a_folder_without_the_file_is_named_with_what_it_has(mini, site, tmp_pat
 
 
 def test_a_folder_that_is_none_is_refused(mini, tmp_path, monkeypatch):
-    with pytest.raises(InputError, match=r"data_root must be a folder of npz files, but .*nowhere is none"):
+    with pytest.raises(InputError, match=r"data_root must be a folder of npz files, but .*nowhere is not a folder"):
         load("mini-set", data_root=tmp_path / "nowhere")
     monkeypatch.setenv("GELATO_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(InputError, match=r"GELATO_DATA must be a folder"):

@@ -12,7 +12,7 @@ import pytest
 from numpy._core.multiarray import _reconstruct
 from scipy.sparse import csr_matrix
 
-from gelato.datasets.pickles import ADMITTED, read_pickle
+from gelato.datasets.pickles import STAND_INS, read_pickle
 from gelato.datasets.planetoid import PARTS, read_planetoid
 from gelato.errors import InputError
 
@@ -99,7 +99,7 @@ def test_the_miniature_names_all_admitted_globals_and_no_other():
         if name.endswith("index"):
             continue
         named |= {tuple(arg.split(" ")) for op, arg, _ in pickletools.genops(content) if op.name == "GLOBAL"}
-    assert named == set(ADMITTED)
+    assert named == set(STAND_INS)
 
 
 class Call:
@@ -153,12 +153,12 @@ def test_a_broken_pickle_is_named(folder, part, content):
     ("part", "content", "message"),
     [
         ("allx", python2(np.eye(2)), "must hold a sparse matrix, got ndarray"),
-        ("ty", python2({}), "must hold one row of classes a node, got dict"),
+        ("ty", python2({}), "must hold one row of classes per node, got dict"),
         ("graph", python2(np.eye(2)), "must hold a list of neighbours for each node, got ndarray"),
         ("graph", python2({0: [0.5]}), "must hold lists of node indices"),
         ("graph", python2({0: 1}), "must hold lists of node indices"),
         ("graph", python2({0: [7]}), r"link \(0, 7\) names a node outside 0..6"),
-        ("test.index", b"3\nfour\n", "must hold one node index a line"),
+        ("test.index", b"3\nfour\n", "must hold one node index per line"),
         ("test.index", b"3\n4\n", "the sizes of the files .* disagree"),
         ("test.index", b"3\n4\n4\n", "must list each node from 3 on at most once"),
         ("test.index", b"2\n3\n4\n", "must list each node from 3 on at most once"),
@@ -174,5 +174,5 @@ def test_a_sparse_matrix_with_an_index_outside_is_refused(folder):
     matrix = csr_matrix(ATTRIBUTES[:3])
     matrix.indices = matrix.indices + 3
     (folder / "ind.mini.allx").write_bytes(python2(matrix))
-    with pytest.raises(InputError, match=r"ind\.mini\.allx holds a broken sparse matrix"):
+    with pytest.raises(InputError, match=r"ind\.mini\.allx holds a damaged sparse matrix"):
         read_planetoid(folder, name="mini")

@@ -140,7 +140,7 @@ def test_an_ogb_archive_that_was_downloaded_again_replaces_the_folder(ogb, tmp_p
 def test_an_ogb_archive_that_is_none_leaves_no_folder(ogb, tmp_path):
     for content, message in (
         (b"<html>", "is not a zip archive"),
-        (archive(release="other.txt"), "does not hold one OGB folder"),
+        (archive(release="other.txt"), "does not contain exactly one OGB folder"),
     ):
         (tmp_path / "ddi.zip").write_bytes(content)
         with pytest.raises(InputError, match=message):
@@ -150,7 +150,7 @@ def test_an_ogb_archive_that_is_none_leaves_no_folder(ogb, tmp_path):
 
 def test_an_ogb_folder_that_is_not_whole_is_refused_without_a_question(ogb, tmp_path):
     (tmp_path / "ogbl_ddi").mkdir()
-    with pytest.raises(InputError, match=r"ogbl_ddi is not a whole OGB folder: RELEASE_v1\.txt is missing"):
+    with pytest.raises(InputError, match=r"ogbl_ddi is not a complete OGB folder: RELEASE_v1\.txt is missing"):
         read_ogb(tmp_path, name="ogbl-ddi")
     (tmp_path / "ogbl_ddi" / "RELEASE_v1.txt").write_text("")
     (tmp_path / "ogbl_ddi" / "raw").mkdir()
@@ -166,7 +166,7 @@ def test_an_ogb_split_that_would_run_something_is_refused(ogb, tmp_path):
     read_ogb(tmp_path, name="ogbl-ddi")
     torch.save({"edge": Evil(tmp_path / "run")}, tmp_path / "ogbl_ddi" / "split" / "target" / "train.pt")
     with pytest.raises(
-        InputError, match=rf"ogbl_ddi is not a readable OGB folder: a split asks for {os.mkdir.__module__}.mkdir"
+        InputError, match=rf"ogbl_ddi is not a readable OGB folder: a split file asks for {os.mkdir.__module__}.mkdir"
     ):
         read_ogb(tmp_path, name="ogbl-ddi")
     assert not (tmp_path / "run").exists()

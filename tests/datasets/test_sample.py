@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gelato.datasets.sample import SAMPLE, debian_sample
+from gelato.datasets.sample import SAMPLE_FILE, debian_sample
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "build_debian_sample.py"
-SHIPPED = resources.files("gelato.datasets").joinpath(SAMPLE)
+SHIPPED = resources.files("gelato.datasets").joinpath(SAMPLE_FILE)
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +213,7 @@ def rebuilt(tmp_path_factory):
     source = Path(folder) / "debian_bookworm.npz"
     if not source.is_file():
         pytest.skip("the folder GELATO_DATA has no debian_bookworm.npz")
-    target = tmp_path_factory.mktemp("rebuilt") / SAMPLE
+    target = tmp_path_factory.mktemp("rebuilt") / SAMPLE_FILE
     done = build(source, target)
     assert done.returncode == 0, done.stderr
     return target

@@ -94,7 +94,7 @@ def test_an_alignment_is_told_in_plain_words():
     assert str(Alignment(total=1258)) == "all 1,258 attribute columns of the model are in this table"
     assert str(Alignment(same_order=False, total=2)) == (
         "all 2 attribute columns of the model are in this table; "
-        "the columns stand in another order and are put in the model's"
+        "the columns are in another order and are put into the model's order"
     )
 
 
@@ -114,7 +114,7 @@ def test_attributes_without_names_are_taken_as_they_are_when_there_are_as_many()
             ["A", "B", "c"],
             ["a", "b", "c"],
             "only 1 of 3 attribute columns are in the graph, fewer than half: needed a, b; "
-            "the graph has A, B; give it the table the model knows, or rename its columns",
+            "the graph has A, B; use a table with the model's columns, or rename the columns",
         ),
         (["a", "b"], [], "only 0 of 0 attribute columns are in the graph"),
         (["a", "a"], ["a", "b"], "two of the attributes of the graph are called 'a'; rename one"),

@@ -101,7 +101,7 @@ def test_rows_can_be_asked_for_in_another_order(tmp_path):
     table = read_attributes(path, ["cat", "ann", "bob"])
     assert table.names.tolist() == ["cat", "ann", "bob"]
     assert dense(table)[:, 0].tolist() == [-1, 31, 4.5]
-    assert refusal(read_attributes, path, ["ann", "dan"]) == f"{path}: node 'dan' is not in it; add a row for the node"
+    assert refusal(read_attributes, path, ["ann", "dan"]) == f"{path}: node 'dan' is missing; add a row for it"
     assert refusal(read_attributes, path, ["cat", "ann"]).startswith(f"{path}, line 3: unknown node 'bob'")
 
 
@@ -112,12 +112,12 @@ def test_rows_can_be_asked_for_in_another_order(tmp_path):
         ("node,x\na,1\nb,NaN\n", "line 3, column 'x' is 'NaN', not a finite number"),
         ("node,x\na,1\nb,-inf\n", "line 3, column 'x' is '-inf', not a finite number"),
         ("node,x\na,red\nb,NA\n", "line 3, column 'x' is 'NA', a missing value"),
-        ("node,x\na,1\nb,2\nc,two\n", "line 4, column 'x' is 'two', and most of the column are numbers.*kinds="),
+        ("node,x\na,1\nb,2\nc,two\n", "line 4, column 'x' is 'two', but most of the column is numbers.*kinds="),
         ("node,x\na,1\n\nb,2\na,3\n", "line 5: node 'a' is already in line 2; keep one of the rows"),
         ("node,x\na,1\n,2\n", "line 3: the node has no name"),
-        ("node,x\na,1\nb,2,3\n", "line 3: the number of columns is 3, and in line 1 it is 2"),
+        ("node,x\na,1\nb,2,3\n", "line 3: the number of columns is 3, but in line 1 it is 2"),
         ("node,x,x\na,1,2\n", "columns 2 and 3 are both 'x'; rename one"),
-        ("node\na\n", "there is no column beside the nodes"),
+        ("node\na\n", "there is no column besides the node names"),
         ("node,x\n", "there is only a header, in line 1"),
         ("", "the file is empty"),
     ],
@@ -134,7 +134,9 @@ def test_an_unknown_kind_and_a_kind_for_an_unknown_column_are_refused(tmp_path):
     assert "unknown kind of column 'word'; known: category, number, text" in refusal(
         read_attributes, path, kinds={"x": "word"}
     )
-    assert "kinds names a column 'y'; known: x" in refusal(read_attributes, path, kinds={"y": "text"})
+    assert "kinds names a column 'y' that is not in the table; known: x" in refusal(
+        read_attributes, path, kinds={"y": "text"}
+    )
     assert "line 2, column 'x' is 'one', not a number" in refusal(read_attributes, path, kinds={"x": "number"})
     assert "unknown table format '.npz'" in refusal(read_attributes, tmp_path / "a.npz")
 

@@ -60,7 +60,7 @@ def test_a_sparse_matrix_becomes_a_graph_without_its_diagonal_and_zeros(kind):
 
 def test_a_matrix_that_is_not_symmetric_is_a_directed_graph_or_refused():
     given = csr_array(np.triu(np.ones((3, 3)), 1))
-    with pytest.raises(InputError, match="adjacency is not symmetric; say directed=True"):
+    with pytest.raises(InputError, match="adjacency is not symmetric; pass directed=True"):
         from_scipy(given)
     assert from_scipy(given, directed=True).edges.tolist() == [[0, 1], [0, 2], [1, 2]]
 
@@ -125,8 +125,8 @@ def test_networkx_numbers_may_be_single_and_weights_left_out():
     ("values", "expected"),
     [
         ({"a": [1, 2]}, "node 'b' has no 'x'; give it one"),
-        ({"a": [1, 2], "b": [1]}, "node 'b': 'x' has 1 numbers, and others have 2"),
-        ({"a": [1, 2], "b": ["red", "blue"]}, "node 'b': 'x' is .*not made of numbers"),
+        ({"a": [1, 2], "b": [1]}, "node 'b': 'x' has 1 numbers, but others have 2"),
+        ({"a": [1, 2], "b": ["red", "blue"]}, "node 'b': 'x' is .*not a list of numbers"),
         ({"a": [1, 2], "b": [1, np.nan]}, "node 'b': 'x' is .*not finite"),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_bad_frame_is_refused_by_row(frame, read, write, edges, nodes, expecte
 
 @both
 def test_something_that_is_no_frame_is_refused(frame, read, write):
-    with pytest.raises(InputError, match=f"{read.__name__} takes data frames, got list"):
+    with pytest.raises(InputError, match=f"{read.__name__} needs a .* DataFrame, got list"):
         read([[0, 1]])
 
 

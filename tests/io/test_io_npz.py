@@ -121,7 +121,7 @@ def test_an_npz_file_with_wrong_arrays_is_refused(tmp_path, arrays, expected):
 
 def test_an_npz_file_that_needs_pickle_is_refused(tmp_path):
     np.savez(tmp_path / "g.npz", edges=EDGES, num_nodes=4, names=np.array([1, "a", None, ()], dtype=object))
-    assert "holds pickled Python objects, which are not loaded; save plain arrays" in refusal(tmp_path / "g.npz")
+    assert "holds pickled Python objects, which are never loaded; save plain arrays" in refusal(tmp_path / "g.npz")
     (tmp_path / "p.npz").write_bytes(b"\x80\x04N.")
     assert "pickled" in refusal(tmp_path / "p.npz")
 
@@ -132,10 +132,10 @@ def test_a_truncated_npz_file_is_refused(tmp_path):
     for content in (whole[: len(whole) // 2], whole[:40] + b"\0" * 20 + whole[60:], b"", b"not a zip file"):
         (tmp_path / "t.npz").write_bytes(content)
         message = refusal(tmp_path / "t.npz")
-        assert "is not a whole .npz file" in message or "pickled" in message
+        assert "is not a complete .npz file" in message or "pickled" in message
     np.save(tmp_path / "one.npy", EDGES)
     (tmp_path / "one.npy").rename(tmp_path / "one.npz")
-    assert "is not a whole .npz file" in refusal(tmp_path / "one.npz")
+    assert "is not a complete .npz file" in refusal(tmp_path / "one.npz")
 
 
 def test_options_for_columns_are_refused_for_npz(tmp_path):

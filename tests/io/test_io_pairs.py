@@ -92,7 +92,7 @@ def test_a_first_row_of_two_nodes_is_a_pair_whatever_they_are_called(tmp_path):
     [
         ("a,b\nb,zed\n", "line 2, column 2: node 'zed' is not in the graph, which has 5 nodes such as 'a'; correct"),
         ("source,target\na,b\nA,b\n", "line 3, column 'source': node 'A' is not in the graph"),
-        ("paper,cites\na,b\n", "line 1, column 1: node 'paper' is not in .* or say header=True if the row names"),
+        ("paper,cites\na,b\n", "line 1, column 1: node 'paper' is not in .* or pass header=True if the row names"),
         ("a,b\nzed,a\n", "line 2, column 1: node 'zed' .* drop the row$"),
         ("a,b\n\nb,b\n", "line 3: the pair joins 'b' with itself; name two nodes or drop the row"),
         ("a,b\n,c\n", "line 2, column 1: a node has no name; fill the cell or drop the row"),
@@ -149,7 +149,7 @@ def test_a_node_called_like_a_column_is_a_node_unless_the_caller_says_otherwise(
     ("content", "expected"),
     [
         ("a\nzed\n", "line 2, column 1: node 'zed' is not in the graph, which has 5 nodes such as 'a'"),
-        ("package\na\n", "line 1, column 1: node 'package' is not in .*, or say header=True"),
+        ("package\na\n", "line 1, column 1: node 'package' is not in .*, or pass header=True"),
         ("x,node\n1,\n", "line 2, column 'node': a node has no name"),
         ("node\n", "there is only a header, in line 1"),
     ],

@@ -199,7 +199,10 @@ def test_a_file_of_flagged_links_gives_the_observed_ones_alone(tmp_path):
     (tmp_path / "p.csv").write_text("from,to,predicted\na,b,0.9\nb,c,1\nc,d,false\nd,e,TRUE\n")
     assert read_graph(tmp_path / "p.csv").m == 3
     (tmp_path / "q.csv").write_text("paper,cites,predicted\na,b,True\n")
-    with pytest.raises(InputError, match=r"q\.csv: all links are predicted, which are left out; say predicted=False"):
+    with pytest.raises(
+        InputError,
+        match=r"q\.csv: all links are marked as predicted, .*; keep them with predicted=False",
+    ):
         read_graph(tmp_path / "q.csv")
 
 

@@ -55,22 +55,22 @@ PACKED = gzip.compress(b"".join(b"node %d,node %d\n" % (i, i * i) for i in range
         ("e.csv", "\nsource,target\n", "there is only a header, in line 2; add rows below it"),
         ("e.csv", "a,a\n", "'a' is the only node; a graph needs at least two"),
         ("e.csv", "a,a\nb,b\n", "all 2 links are self-loops, which are dropped"),
-        ("e.csv", "a,b\nb,c,d\n", "line 2: the number of columns is 3, and in line 1 it is 2; make them equal"),
-        ("e.csv", "a,b\n\nb\n", "line 3: the number of columns is 1, and in line 1 it is 2"),
+        ("e.csv", "a,b\nb,c,d\n", "line 2: the number of columns is 3, but in line 1 it is 2; make them equal"),
+        ("e.csv", "a,b\n\nb\n", "line 3: the number of columns is 1, but in line 1 it is 2"),
         ("e.csv", "a;b\nb;c\n", "there is 1 column, and links need two; .*delimiter="),
         ("e.csv", "a,b\nb,\n", "line 2: a node has no name; fill the cell or drop the row"),
         ("e.csv", 'a,b\n"",c\n', "line 2: a node has no name"),
-        ("e.csv", 'a,b\n"b,c\nc,d\n', "line 2: a quoted cell is never closed; add the missing quote"),
+        ("e.csv", 'a,b\n"b,c\nc,d\n', "line 2: a quoted cell is not closed; add the missing quote"),
         ("e.csv", 'a,b\n"b,c\n' + "c,d\n" * 50_000, "line 2: field larger than field limit .*is a quote left open"),
-        ("e.csv", "a,b\rb,c\r", "line 1: a carriage return alone ends no line"),
+        ("e.csv", "a,b\rb,c\r", "line 1: a carriage return alone does not end a line"),
         ("e.csv", b"a,b\nb,caf\xe9\n", "line 2: byte 0xe9 is not UTF-8; save the file as UTF-8"),
         ("e.csv", "a,b\n".encode("utf-16"), "line 1: byte 0xff is not UTF-8"),
-        ("e.csv.gz", PACKED[:-500], "gzip data is damaged or ends too early; fetch or write it again"),
+        ("e.csv.gz", PACKED[:-500], "gzip data is damaged or incomplete; download or write the file again"),
         ("e.csv.gz", PACKED[:200] + b"\0" * 50 + PACKED[250:], "damaged|failed"),
-        ("e.csv.gz", "a,b\n", "not a gzipped file; take .gz off its name"),
+        ("e.csv.gz", "a,b\n", "not a gzipped file; remove .gz from its name"),
         ("e.xlsx", "a,b\n", r"unknown graph format '.xlsx'; known: .csv, .csv.gz, .npz, .parquet"),
         ("e", "a,b\n", "unknown graph format ''; known"),
-        ("e.parquet", "PAR1 no more", "is not a whole parquet file; write it again"),
+        ("e.parquet", "PAR1 no more", "is not a complete parquet file; write it again"),
     ],
 )
 def test_a_bad_edge_file_is_refused_with_its_place_and_a_repair(tmp_path, name, content, expected):
@@ -104,7 +104,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path, name):
         message = refusal(read_graph, path)
     finally:
         os.seteuid(user)
-    assert message == f"{path}: may not be read; change its permissions"
+    assert message == f"{path}: permission denied; allow reading the file"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_parquet_without_the_named_column_lists_those_it_has(tmp_path):
     assert "there is no column 'source'; source must be one of 'u', 'v', 'tags'" in refusal(
         read_graph, path, source="source"
     )
-    assert "column 'tags': holds list" in refusal(read_graph, path, target="tags")
+    assert "column 'tags' holds list" in refusal(read_graph, path, target="tags")
     assert read_graph(path).names.tolist() == ["a", "b"]
     assert "leave out header and delimiter" in refusal(read_graph, path, header=False)
 
@@ -152,7 +152,7 @@ def test_a_damaged_parquet_file_is_refused(tmp_path):
     parquet.write_table(pyarrow.table({"u": names, "v": names[::-1]}), path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    assert "is not a whole parquet file" in refusal(read_graph, path)
+    assert "is not a complete parquet file" in refusal(read_graph, path)
     path.write_bytes(whole[:100] + b"\xff" * 3000 + whole[3100:])
     assert "the file is damaged; write it again" in refusal(read_graph, path)
 

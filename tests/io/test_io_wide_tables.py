@@ -105,7 +105,7 @@ def read_carefully(path, kinds=None, **options):
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr("gelato.io.blocks.CELLS", 8)
-    monkeypatch.setattr("gelato.io.parquet.CELLS", 8)
+    monkeypatch.setattr("gelato.io.parquet.BATCH_CELLS", 8)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -180,8 +180,8 @@ def test_a_table_of_the_same_columns_is_read_once(tmp_path, small_blocks):
     for content, calls in [("node,x,y\n" + "a,red,1\nb,blue,2\n" * 4, 1), (late(8), 2)]:
         path.write_text(content)
         with open_table(path, lambda *_: True) as table:
-            counted = Counted(table.parts)
-            read_columns(replace(table, parts=counted), {0})
+            counted = Counted(table.blocked)
+            read_columns(replace(table, blocked=counted), {0})
         assert counted.calls == calls
 
 
@@ -190,11 +190,11 @@ def test_a_file_that_changes_between_two_readings_is_refused(tmp_path, small_blo
     path.write_text(late(8))
     with (
         open_table(path, lambda *_: True) as table,
-        pytest.raises(InputError, match=r"a\.csv: changed while it was read"),
+        pytest.raises(InputError, match=r"a\.csv: the file changed while it was being read"),
     ):
         blocks = list(table.blocks())
         turns = iter([blocks, blocks[:-1]])
-        read_columns(replace(table, parts=lambda: iter(next(turns))), {0})
+        read_columns(replace(table, blocked=lambda: iter(next(turns))), {0})
 
 
 def test_a_pipe_can_be_read_though_only_once(tmp_path, small_blocks):
@@ -214,9 +214,9 @@ def test_a_pipe_can_be_read_though_only_once(tmp_path, small_blocks):
         ("node,x,y\n" + "a{},0,1\n" * 9 + "b,1,Inf\n", "line 11, column 'y' is 'Inf', not a finite number"),
         (
             "node,x,y\n" + "a{},0,1\n" * 9 + "b,two,\n",
-            "line 11, column 'x' is 'two', and most of the column are numbers",
+            "line 11, column 'x' is 'two', but most of the column is numbers",
         ),
-        ("node,x,y\n" + "a{},0,1\n" * 9 + "b,0\n", "line 11: the number of columns is 2, and in line 1 it is 3"),
+        ("node,x,y\n" + "a{},0,1\n" * 9 + "b,0\n", "line 11: the number of columns is 2, but in line 1 it is 3"),
         ("node,x,y\n" + "a{},0,1\n" * 9 + "a1,0,\n", "line 11: node 'a1' is already in line 2"),
         ("node,x,y\n" + "a{},0,1\n" * 9 + "b,0\n\udce9,0,1\n", "line 11: the number of columns is 2"),
         ("node,x,y\n" + "a{},0,1\n" * 9 + "\udce9,0,1\nb,0\n", "line 11: byte 0xe9 is not UTF-8"),
@@ -335,12 +335,12 @@ def test_four_times_the_rows_are_written_and_read_in_the_same_memory(tmp_path, s
     path = tmp_path / f"nodes{suffix}"
     written, read = [], []
     for rows in (300, 1200):
-        monkeypatch.setattr("gelato.io.parquet.CELLS", 1 << 16)
+        monkeypatch.setattr("gelato.io.parquet.BATCH_CELLS", 1 << 16)
         graph = wide(rows, 500)
         written.append(peak(write_attributes, graph, path)[1])
         if zero is not None:
             path.write_text(path.read_text().replace(",0", f",{zero}"))
-        monkeypatch.setattr("gelato.io.parquet.CELLS", 1 << 14)
+        monkeypatch.setattr("gelato.io.parquet.BATCH_CELLS", 1 << 14)
         table, held = peak(read_attributes, path)
         read.append(held)
         assert issparse(table.matrix)

@@ -1,56 +1,27 @@
-"""The command completion: what makes a shell complete commands, options and files of gelato at TAB."""
+"""The command completion: prints the script with which a shell completes gelato's commands, options and files at TAB.
 
-from typing import Any
+The completion itself is click's own: it offers files and folders where a parameter is a ``click.Path``.
+"""
 
 import click
-from click.shell_completion import (
-    BashComplete,
-    CompletionItem,
-    FishComplete,
-    ShellComplete,
-    ZshComplete,
-    add_completion_class,
-)
+from click.shell_completion import get_completion_class
+
+from gelato import PROGRAM
 
 VARIABLE = "_GELATO_COMPLETE"
-"""What the shell asks through; click derives the name from that of the command."""
-
-
-class FilesOtherwise(ShellComplete):
-    """Completes the names of files where click knows nothing better, such as GRAPH and FILE."""
-
-    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
-        """What may stand here; files, if that is not told and it does not begin like an option."""
-        found = super().get_completions(args, incomplete)
-        return found if found or incomplete.startswith("-") else [CompletionItem(incomplete, type="file")]
-
-
-class Bash(FilesOtherwise, BashComplete):
-    """Bash, from 4.4 on."""
-
-
-class Zsh(FilesOtherwise, ZshComplete):
-    """Zsh."""
-
-
-class Fish(FilesOtherwise, FishComplete):
-    """Fish."""
-
-
-SHELLS: dict[str, type[ShellComplete]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
-for _name, _shell in SHELLS.items():
-    add_completion_class(_shell, _name)  # in place of click's own
+"""The environment variable through which the shell asks; click derives its name from that of the command."""
+SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command(
     epilog="\b\nExample:\n  gelato completion bash > ~/.local/share/bash-completion/completions/gelato",
 )
-@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script that makes a shell complete gelato's commands, options and files at TAB.
+    """Print a script that lets a shell complete gelato's commands, options and files at TAB.
 
-    Put it where the shell looks for it (make the folder if there is none), then open a new shell:
+    Save it where the shell looks for it (create the folder if necessary), then open a new shell:
 
     \b
     bash  ~/.local/share/bash-completion/completions/gelato
@@ -60,6 +31,7 @@ def completion(context: click.Context, shell: str) -> None:
 
     Or for one session: eval "$(gelato completion bash)"
     """
-    root = context.find_root()
-    made = SHELLS[shell](root.command, {}, "gelato", VARIABLE)
-    print(made.source_template % made.source_vars(), end="")  # source() would start bash to ask for its version
+    script = get_completion_class(shell)
+    assert script is not None  # click knows the three shells
+    source = script(context.find_root().command, {}, PROGRAM, VARIABLE)
+    print(source.source_template % source.source_vars(), end="")  # source() would start bash to ask for its version

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     "models",
+    type=click.Path(),
     metavar="DIR",
     multiple=True,
     help="A model that 'gelato fit' wrote for the same split, instead of training its method. May be repeated.",
 )
-@click.option("--config", metavar="FILE", help="Settings of the method that the file names.")
+@click.option("--config", type=click.Path(), metavar="FILE", help="Settings of the method that the file names.")
 @click.option("--device", metavar="DEVICE", help="Where to train  [default: auto]")
 @click.option("--no-resume", is_flag=True, help="Start again from the beginning, and keep nothing for a later run.")
 @with_split
@@ -139,7 +140,7 @@ def _predictors(
 @method_option("One or several of 'gelato methods', or 'all' that train nothing.")
 @click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="Of predict and report.")
 @click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="Of predict and report.")
-@click.option("--config", metavar="FILE", help="Of predict: settings to train with.")
+@click.option("--config", type=click.Path(), metavar="FILE", help="Of predict: settings to train with.")
 @click.option("--device", metavar="DEVICE", help="Of predict: where to train.")
 @with_split
 def estimate(
@@ -199,7 +200,12 @@ def _estimate_evaluation(
 
 
 @click.command(epilog="Example: gelato datasets --json")
-@click.option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading.")
+@click.option(
+    "--data-root",
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder of npz files to use instead of downloading.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def datasets(data_root: str | None, as_json: bool) -> None:
     """List the known datasets, their sizes, and where they are."""

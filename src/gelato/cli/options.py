@@ -39,14 +39,21 @@ class RegimeName(click.ParamType):
 
 
 GRAPH = [
-    click.argument("graph"),
-    click.option("--attributes", metavar="FILE", help="Attribute table of an edge list: one node per row."),
+    click.argument("graph", type=click.Path()),
+    click.option(
+        "--attributes", type=click.Path(), metavar="FILE", help="Attribute table of an edge list: one node per row."
+    ),
     click.option("--directed", is_flag=True, help="Links of an edge list have a direction."),
     click.option("--source", metavar="COLUMN", help="Column of the first node  [default: source, from, ... or first]"),
     click.option("--target", metavar="COLUMN", help="Column of the second node  [default: target, to, ... or next]"),
     click.option("--weight", metavar="COLUMN", help="Column of the weights  [default: one called weight]"),
     click.option("--time", metavar="COLUMN", help="Column of the times  [default: one called time]"),
-    click.option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading."),
+    click.option(
+        "--data-root",
+        type=click.Path(),
+        metavar="DIR",
+        help="Folder of npz files to use instead of downloading.",
+    ),
 ]
 """GRAPH, and how to read it."""
 
@@ -58,6 +65,7 @@ READING = [
         "split_name",
         default="paper",
         show_default=True,
+        type=click.Path(),
         metavar="paper|SEED|time|FILE",
         help="Which links are hidden: the paper's split, another seed, the latest links, or a saved split.",
     ),
@@ -111,6 +119,7 @@ TESTING = [
 TRAINING = [
     click.option(
         "--config",
+        type=click.Path(),
         metavar="FILE",
         help="Settings: a TOML file with a [model] table, or one that ships, such as paper/cora.",
     ),

@@ -39,10 +39,13 @@ CHOOSING = [
     click.option(
         "--between",
         nargs=2,
+        type=click.Path(),
         metavar="A B",
         help="Only links between two sets: each a file with one node per row, or an attribute such as kind=film.",
     ),
-    click.option("--exclude", metavar="FILE", help="Pairs never to suggest: a file with one pair per row."),
+    click.option(
+        "--exclude", type=click.Path(), metavar="FILE", help="Pairs never to suggest: a file with one pair per row."
+    ),
     click.option("--min-score", type=float, metavar="S", help="Leave out links with a lower score."),
 ]
 """Which links are wanted."""
@@ -52,14 +55,20 @@ CHOOSING = [
     cls=ManyNodes, epilog="Example: gelato predict edges.csv --attributes nodes.csv --top 1000 --out links.csv"
 )
 @options(GRAPH, CHOOSING)
-@click.option("--out", metavar="FILE", help="A csv, tsv, parquet or json file for the links.")
+@click.option("--out", type=click.Path(), metavar="FILE", help="A csv, tsv, parquet or json file for the links.")
 @method_option("One of 'gelato methods'  [default: that of --config, or gelato]", several=False)
 @click.option(
     "--model",
+    type=click.Path(),
     metavar="DIR",
     help="A model trained before, applied as it is.",
 )
-@click.option("--run", metavar="DIR", help="Folder for the training, which resumes there  [default: beside --out]")
+@click.option(
+    "--run",
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder for the training, which resumes there  [default: beside --out]",
+)
 @options(REHEARSING)
 @click.option("--reasons/--no-reasons", default=True, help="Say why, for each link  [default: reasons]")
 @options(TRAINING)
@@ -156,10 +165,15 @@ def predict(
 @options(GRAPH)
 @click.argument("u")
 @click.argument("v")
-@click.option("--model", metavar="DIR", help="A trained model; GRAPH may also be the folder of a run, which has both.")
+@click.option(
+    "--model",
+    type=click.Path(),
+    metavar="DIR",
+    help="A trained model; GRAPH may also be the folder of a run, which has both.",
+)
 @method_option("One of 'gelato methods'  [default: ac, without a model]", several=False)
 @click.option("--walks", type=click.IntRange(1), default=5, show_default=True, help="How many walks to list.")
-@click.option("--picture", metavar="FILE", help="An svg file for a picture of the walks.")
+@click.option("--picture", type=click.Path(), metavar="FILE", help="An svg file for a picture of the walks.")
 @click.option("--device", metavar="DEVICE", help="Where a model is applied to GRAPH  [default: as it was trained]")
 @options(RUNNING)
 def explain(

@@ -13,8 +13,15 @@ from gelato.cli.show import progress_bar, say_unless
 
 
 @click.command(epilog="Example: gelato report links.run --out report.html")
-@click.argument("run")
-@click.option("--out", default="report.html", show_default=True, metavar="FILE", help="The page; charts lie beside it.")
+@click.argument("run", type=click.Path())
+@click.option(
+    "--out",
+    default="report.html",
+    show_default=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="The page; charts lie beside it.",
+)
 @click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="How many links to suggest.")
 @click.option(
     "--parts", type=click.IntRange(2), default=10, show_default=True, help="METIS parts, for one of the tests."

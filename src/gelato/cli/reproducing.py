@@ -12,9 +12,18 @@ from gelato.cli.show import say_unless, show
 
 @click.command(epilog="Example: gelato reproduce paper/cora --out results")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@click.option("--out", default="results", show_default=True, metavar="DIR", help="Folder that keeps one file per seed.")
+@click.option(
+    "--out",
+    default="results",
+    show_default=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder that keeps one file per seed.",
+)
 @click.option("--seeds", type=click.IntRange(1), metavar="N", help="How many seeds, from 0 on  [default: the file's]")
-@click.option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading.")
+@click.option(
+    "--data-root", type=click.Path(), metavar="DIR", help="Folder of npz files to use instead of downloading."
+)
 @click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU such as 'cuda:0'  [default: auto]")
 @options(RUNNING)
 def reproduce(

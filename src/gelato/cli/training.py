@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 @options(TRAINING)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the training  [default: 0, or --config's]")
 @click.option("--whole", is_flag=True, help="Use all links in the end, hiding only a twentieth to select the model.")
-@click.option("--out", required=True, metavar="DIR", help="Folder for the run; resume by running the same command.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder for the run; resume by running the same command.",
+)
 @click.option(
     "--log", "logs", multiple=True, type=click.Choice(["tensorboard", "wandb", "mlflow"]), help="Also log metrics here."
 )
@@ -87,7 +93,11 @@ def fit(
 @options(TRAINING)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the trainings  [default: 0, or --config's]")
 @click.option(
-    "--out", required=True, metavar="DIR", help="Folder for trials and best.toml; resume by running the same command."
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder for trials and best.toml; resume by running the same command.",
 )
 @options(RUNNING)
 @with_split

@@ -1,10 +1,10 @@
-"""Graphs by name: downloaded, checked and cached; from a folder; embedded; or generated."""
+"""Graphs by name: downloaded, checked and cached, read from a folder, embedded, or generated."""
 
 from gelato.datasets.catalog import DATASETS as DATASETS
 from gelato.datasets.dataset import Dataset as Dataset
 from gelato.datasets.dataset import content_sha256 as content_sha256
 from gelato.datasets.download import Remote as Remote
-from gelato.datasets.folder import Place as Place
+from gelato.datasets.folder import Location as Location
 from gelato.datasets.generators import block_model as block_model
 from gelato.datasets.generators import two_cliques as two_cliques
 from gelato.datasets.loading import listing as listing

@@ -1,10 +1,12 @@
 """The npz files of gnn-benchmark: Amazon co-purchases and Microsoft Academic co-authors."""
 
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gelato.errors import InputError
@@ -14,14 +16,15 @@ from gelato.graph import Graph
 def read_benchmark(folder: Path, *, file: str) -> Graph:
     """The graph in one npz file of gnn-benchmark, as PyTorch Geometric reads it.
 
-    The links are directed there; here they have no direction, and loops are dropped. Positive attributes become 1
-    (co-author files hold counts). Names of nodes, attributes and classes are pickled there and are never loaded.
+    The links of the file are directed; here they lose their direction, and loops are dropped. Positive attributes
+    become 1 (co-author files hold counts). Names of nodes, attributes and classes are pickled
+    in these files and never loaded.
     """
     path = folder / file
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as parts:
-            links, attributes = _matrix(parts, "adj"), _matrix(parts, "attr")
-            labels = parts["labels"]
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
+            links, attributes = _matrix(arrays, "adj"), _matrix(arrays, "attr")
+            labels = arrays["labels"]
     except (KeyError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise InputError(f"{path} is not a gnn-benchmark file: {error}; delete it to download it again") from error
     attributes.data = (attributes.data > 0).astype(np.float32)
@@ -33,8 +36,8 @@ def read_benchmark(folder: Path, *, file: str) -> Graph:
     )
 
 
-def _matrix(parts: Any, name: str) -> csr_array:
-    triple = (parts[f"{name}_data"], parts[f"{name}_indices"], parts[f"{name}_indptr"])
-    matrix = csr_array(triple, shape=tuple(parts[f"{name}_shape"]))
+def _matrix(arrays: Mapping[str, NDArray[Any]], name: str) -> csr_array:
+    triple = (arrays[f"{name}_data"], arrays[f"{name}_indices"], arrays[f"{name}_indptr"])
+    matrix = csr_array(triple, shape=tuple(arrays[f"{name}_shape"]))
     matrix.check_format()
     return matrix

@@ -1,4 +1,4 @@
-"""The table of datasets: where each is, what its files hash to, and what must come out."""
+"""The table of datasets: where each one comes from, the hashes of its files, and the expected sizes."""
 
 from functools import partial
 from pathlib import Path

@@ -1,10 +1,9 @@
-"""What is known about a dataset before it is here: its files, its reader and what must come out."""
+"""What is known about a dataset before it is downloaded: its files, its reader and the expected graph."""
 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,17 +18,17 @@ class Dataset:
     """One entry of ``DATASETS``.
 
     Attributes:
-        name: what ``load`` knows it by.
-        files: what must be downloaded.
-        reader: the folder that holds the files -> Graph.
+        name: its name in ``load``.
+        files: the files to download.
+        reader: reads the graph from the folder of the files.
         nodes: number of nodes ``n``.
         links: number of links ``m``.
         attributes: number of attributes ``f``.
         source: where it comes from.
-        licence: licence of the carrier, or what is known of it.
+        licence: licence of the source, or what is known about it.
         content_sha256: ``content_sha256`` of the graph, or ``None`` where it is not known.
         embedded: whether it is part of the package.
-        extra: the extra, and the package of the same name, that the reader needs.
+        extra: the extra, and package of the same name, that the reader needs.
         repeats: whether ``links`` counts a pair once for every time it was linked, so that the graph has fewer.
     """
 
@@ -48,30 +47,33 @@ class Dataset:
 
     def check(self, graph: Graph, place: str) -> None:
         """Refuse a graph from ``place`` that is not the published one."""
-        for rule, expected, found in (
+        for rule, expected, actual in (
             ("nodes", self.nodes, graph.n),
             ("links", self.links, graph.m),
             ("attributes", self.attributes, graph.f),
         ):
-            if found != expected and not (rule == "links" and self.repeats and found < expected):
-                raise InputError(f"{place} is not {self.name}: {expected:,} {rule} expected, got {found:,}")
-        if self.content_sha256 is not None and (found_hash := content_sha256(graph)) != self.content_sha256:
+            if actual != expected and not (rule == "links" and self.repeats and actual < expected):
+                raise InputError(f"{place} is not {self.name}: {expected:,} {rule} expected, got {actual:,}")
+        if self.content_sha256 is not None and (actual_hash := content_sha256(graph)) != self.content_sha256:
             raise InputError(
-                f"{place} is not {self.name}: expected content sha256 {self.content_sha256}, got {found_hash}"
+                f"{place} is not {self.name}: expected content sha256 {self.content_sha256}, got {actual_hash}"
             )
 
 
 def content_sha256(graph: Graph) -> str:
-    """SHA-256 of what a graph says, however its file said it: links, attributes and labels.
+    """SHA-256 of the content of a graph, whatever its file format: links, attributes and labels.
 
     Links are hashed as int64, attributes as CSR without stored zeros (int64 positions, float32 values), labels as
-    int64 where they are integers and as text where not; weights, times and names do not count.
+    int64 if they are integers and as text if not; weights, times and names do not count.
+
+    >>> graph = Graph.from_edges([[0, 1], [1, 2]])
+    >>> content_sha256(graph) == content_sha256(Graph.from_edges([[2, 1], [1, 0]], names=["a", "b", "c"]))
+    True
     """
     digest = hashlib.sha256(f"gelato content {graph.n} {graph.m} {graph.f} {graph.directed}".encode())
     digest.update(graph.edges.astype("<i8").tobytes())
     if graph.attributes is not None:
-        given: Any = graph.attributes
-        attributes = csr_array(given, dtype=np.float32, copy=True)
+        attributes = csr_array(graph.attributes, copy=True).astype(np.float32)
         attributes.eliminate_zeros()
         attributes.sort_indices()
         for part, dtype in (("indptr", "<i8"), ("indices", "<i8"), ("data", "<f4")):

@@ -1,4 +1,4 @@
-"""Downloads that are whole or not there: resumed when they break off, pinned by their SHA-256."""
+"""Downloads that are complete or absent: resumed after an interruption and checked by SHA-256."""
 
 import hashlib
 import http.client
@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gelato.datasets.lock import locked
+from filelock import FileLock
+
+from gelato import PROGRAM
 from gelato.errors import GelatoError, InputError
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes of the present file that are here, and their number in all where the server says it."""
+"""Called with the bytes of the current file downloaded so far, and its size if the server states it."""
 
-CHUNK = 1 << 16
-TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
+CHUNK_BYTES = 1 << 16
+TRANSIENT_CODES = {408, 425, 429, 500, 502, 503, 504}
 BREAKS = (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError)
 
 
@@ -28,9 +30,9 @@ class Remote:
     """A file on a server.
 
     Attributes:
-        name: what the file is called here.
-        url: where it is.
-        sha256: what its bytes must hash to; ``None`` where only its parsed content is pinned.
+        name: name of the local copy.
+        url: its address.
+        sha256: hash of its bytes; ``None`` if only its parsed content is checked.
     """
 
     name: str
@@ -48,26 +50,26 @@ def fetch(
     pause: float = 0.5,
     otherwise: str = "try again later",
 ) -> Path:
-    """The local copy of ``remote``; a half or altered download never gets its name.
+    """The local copy of ``remote``; an incomplete or altered download never gets its name.
 
-    The bytes go to ``name.part``, which the next attempt, or the next process, continues.
+    The bytes go to ``name.part``, from which the next attempt, or the next process, resumes.
 
     Args:
         remote: the file.
-        folder: where it is kept.
-        progress: told about every chunk.
-        timeout: seconds of silence after which the line counts as broken.
-        attempts: how often a broken line is taken up.
+        folder: where to keep it.
+        progress: called after every chunk.
+        timeout: seconds of silence after which the connection counts as lost.
+        attempts: how often to try in all.
         pause: seconds before the second attempt; doubled before each further one.
-        otherwise: what the user can do when the download fails, for the error.
+        otherwise: what the user can do if the download fails, for the error message.
     """
     target = folder / remote.name
     if _intact(target, remote):
         return target
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder / ".lock"):
-            if not _intact(target, remote):  # another process may have been faster
+        with FileLock(folder / ".lock"):  # released when the process ends, whatever ends it
+            if not _intact(target, remote):  # another process may have been first
                 _download(remote, target, progress, timeout, attempts, pause, otherwise)
     except OSError as error:
         raise GelatoError(f"cannot write to {folder}: {error.strerror}; set GELATO_CACHE to another folder") from error
@@ -106,28 +108,31 @@ def _download(
             if _final(error):
                 raise GelatoError(f"cannot download {remote.url}: {reason}; {otherwise}") from error
             continue
-        found = sha256(part)
-        if remote.sha256 in (None, found):
+        actual = sha256(part)
+        if remote.sha256 in (None, actual):
             part.replace(target)
             return
         part.unlink()
         if not continued:
-            raise InputError(f"{remote.url} has changed: expected sha256 {remote.sha256}, got {found}; {otherwise}")
-        continued, reason = False, f"expected sha256 {remote.sha256}, got {found}"  # the old half may be at fault
+            raise InputError(f"{remote.url} has changed: expected sha256 {remote.sha256}, got {actual}; {otherwise}")
+        continued, reason = (
+            False,
+            f"expected sha256 {remote.sha256}, got {actual}",
+        )  # the part kept from before may be wrong
     raise GelatoError(f"cannot download {remote.url}: {reason} ({attempts} attempts); {otherwise}")
 
 
 class _Transfer:
-    """One file on its way into ``part``; ``run`` goes on where the last run broke off."""
+    """One file on its way into ``part``; ``run`` resumes where the last run stopped."""
 
     def __init__(self, remote: Remote, part: Path, progress: Progress | None, timeout: float) -> None:
         self.remote, self.part, self.progress, self.timeout = remote, part, progress, timeout
         self.tag: str | None = None
 
     def run(self) -> None:
-        checkable = self.tag or self.remote.sha256  # else the rest might be that of a newer file
+        checkable = self.tag or self.remote.sha256  # else the rest might belong to a newer file
         done = self.part.stat().st_size if checkable and self.part.exists() else 0
-        headers = {"Accept-Encoding": "identity", "User-Agent": "gelato"}
+        headers = {"Accept-Encoding": "identity", "User-Agent": PROGRAM}
         if done:
             headers["Range"] = f"bytes={done}-"
             if self.tag:
@@ -143,8 +148,8 @@ class _Transfer:
                 raise
             if self.remote.sha256 is None:
                 self.part.unlink()
-                raise ConnectionError(f"the server has no more than {done:,} bytes, and promised more") from error
-            # all of it is here, or it is not the server's file: the checksum tells
+                raise ConnectionError(f"the server has no more than {done:,} bytes, but announced more") from error
+            # either all of it is here or it is another file: the checksum decides
 
     def _receive(self, reply: Any, done: int) -> None:
         length = reply.headers.get("Content-Length", "")
@@ -152,10 +157,10 @@ class _Transfer:
             done = 0  # the server sends the file from its beginning
         elif not str(reply.headers.get("Content-Range", "")).startswith(f"bytes {done}-"):
             self.part.unlink(missing_ok=True)
-            raise ConnectionError("the server sent another range than was asked for")
+            raise ConnectionError("the server sent another range than requested")
         total = done + int(length) if length.isdigit() else None
         tag = reply.headers.get("ETag", "")
-        self.tag = tag if tag.startswith('"') else None  # a weak tag does not promise equal bytes
+        self.tag = tag if tag.startswith('"') else None  # a weak tag does not guarantee equal bytes
         with self.part.open("ab" if done else "wb") as file:
             while chunk := _chunk(reply):
                 file.write(chunk)
@@ -165,27 +170,27 @@ class _Transfer:
             file.flush()
             os.fsync(file.fileno())
         if total is not None and done != total:
-            raise ConnectionError(f"the line broke after {done:,} of {total:,} bytes")
+            raise ConnectionError(f"the connection was lost after {done:,} of {total:,} bytes")
 
 
 def _chunk(reply: Any) -> bytes:
     try:
-        return bytes(reply.read(CHUNK))
-    except OSError as error:  # any of them: the line broke, not the disk
+        return bytes(reply.read(CHUNK_BYTES))
+    except OSError as error:  # any of them: the connection failed, not the disk
         raise ConnectionError(_reason(error)) from error
 
 
 def _final(error: BaseException) -> bool:
-    """Whether trying again is of no use: the server refuses, or there is no way to it."""
+    """Whether trying again is useless: the server refuses, or its name cannot be resolved."""
     if isinstance(error, urllib.error.HTTPError):
-        return error.code not in TRANSIENT
+        return error.code not in TRANSIENT_CODES
     return isinstance(error, urllib.error.URLError) and isinstance(error.reason, socket.gaierror)
 
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, urllib.error.HTTPError):
-        return f"the server answers {error.code} {error.reason}"
+        return f"the server answered {error.code} {error.reason}"
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(cause, TimeoutError):
-        return "the server does not answer in time"
+        return "the server did not answer in time"
     return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__

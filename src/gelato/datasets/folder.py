@@ -1,20 +1,21 @@
-"""Where datasets lie on this machine: the user's folder of npz files, and the cache."""
+"""Where datasets are on this machine: the user's folder of npz files, and the cache."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from gelato import PROGRAM
 from gelato.errors import InputError
 from gelato.graph import Graph
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a dataset lies now.
+class Location:
+    """Where a dataset is now.
 
     Attributes:
         kind: ``embedded``, ``folder``, ``cached`` or ``not downloaded``.
-        path: the file, or the folder of files, where there is one.
+        path: the file, or the folder of files, if there is one.
     """
 
     kind: str
@@ -31,18 +32,18 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
     if own := os.environ.get("GELATO_CACHE"):
         return Path(own).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "gelato"
+    return (Path(shared) if shared else Path.home() / ".cache") / PROGRAM
 
 
 def data_folder(data_root: str | os.PathLike[str] | None = None) -> Path | None:
-    """The given folder of npz files, or ``$GELATO_DATA``, or ``None`` without either."""
+    """The given folder of npz files, or ``$GELATO_DATA``, or ``None`` if neither is set."""
     given = data_root if data_root is not None else os.environ.get("GELATO_DATA") or None
     if given is None:
         return None
     folder = Path(given).expanduser()
     if not folder.is_dir():
         source = "data_root" if data_root is not None else "GELATO_DATA"
-        raise InputError(f"{source} must be a folder of npz files, but {folder} is none")
+        raise InputError(f"{source} must be a folder of npz files, but {folder} is not a folder")
     return folder
 
 
@@ -54,14 +55,14 @@ def file_in(folder: Path, name: str) -> Path | None:
 
 
 def stem(name: str) -> str:
-    """What the npz file of a dataset is called, without its ending."""
+    """Name of the npz file of a dataset, without its suffix."""
     return name.replace("-", "_")
 
 
 def contents(folder: Path) -> str:
-    """The names of the npz files of a folder, for an error."""
+    """The names of the npz files in a folder, for an error message."""
     names = sorted(path.name for path in folder.glob("*.npz"))
-    return ", ".join(names) if names else "no npz file"
+    return ", ".join(names) if names else "no npz files"
 
 
 def read_file(path: Path) -> Graph:

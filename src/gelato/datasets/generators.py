@@ -1,4 +1,4 @@
-"""Graphs made to measure: their structure, and so the right answer, is known."""
+"""Generated graphs, whose structure, and so the right answer, is known."""
 
 from collections.abc import Sequence
 
@@ -35,9 +35,18 @@ def block_model(
         p_in: probability of a link inside a block.
         p_out: probability of a link across two blocks.
         attributes: number of attributes; 0 for none.
-        words: attributes drawn for each node; drawn twice counts once.
-        noise: share of the draws that say nothing about the block.
+        words: attributes drawn for each node; one drawn twice counts once.
+        noise: share of the draws that are independent of the block.
         seed: equal seeds give equal graphs.
+
+    >>> graph = block_model([30, 30], p_in=0.5, p_out=0.01, attributes=8, seed=1)
+    >>> graph.n, graph.f, graph.labels.sum()
+    (60, 8, np.int64(30))
+    >>> graph.fingerprint == block_model([30, 30], p_in=0.5, p_out=0.01, attributes=8, seed=1).fingerprint
+    True
+
+    References:
+        P. W. Holland, K. B. Laskey, S. Leinhardt: Stochastic blockmodels: first steps. Social Networks 5, 1983.
     """
     for name, share in (("p_in", p_in), ("p_out", p_out), ("noise", noise)):
         if not 0 <= share <= 1:
@@ -67,9 +76,12 @@ def two_cliques(size: int, *, bridge: bool = False) -> Graph:
 
     Any sensible predictor ranks these two above all other missing links. The bridge ``(size - 1, 2 * size - 1)``
     makes the graph connected.
+
+    >>> two_cliques(4, bridge=True)
+    Graph(8 nodes, 11 links, 0 attributes)
     """
     if size < 4:
-        raise InputError(f"size must be at least 4, or the missing links are not the best ones, got {size}")
+        raise InputError(f"size must be at least 4, or the missing links are not the likeliest ones, got {size}")
     u, v = np.triu_indices(size, 1)
     clique = np.column_stack([u, v])[1:]  # the first pair is (0, 1)
     extra = np.array([[size - 1, 2 * size - 1]] if bridge else [], dtype=np.int64).reshape(-1, 2)
@@ -92,8 +104,8 @@ def _block_words(
 ) -> csr_array:
     own = -(-(attributes - block) // blocks)  # how many attributes belong to the node's block
     shape = (len(block), words)
-    told = block[:, None] + blocks * (rng.random(shape) * own[:, None]).astype(np.int64)
-    drawn = np.where(rng.random(shape) < noise, rng.integers(attributes, size=shape), told)
+    typical = block[:, None] + blocks * (rng.random(shape) * own[:, None]).astype(np.int64)
+    drawn = np.where(rng.random(shape) < noise, rng.integers(attributes, size=shape), typical)
     matrix = csr_array(
         (np.ones(drawn.size, dtype=np.float32), drawn.ravel(), np.arange(0, drawn.size + 1, words)),
         shape=(len(block), attributes),

@@ -1,4 +1,4 @@
-"""From a name to a checked graph."""
+"""Graphs by name, checked."""
 
 import os
 from importlib.util import find_spec
@@ -8,25 +8,28 @@ from typing import Any
 from gelato.datasets.catalog import DATASETS
 from gelato.datasets.dataset import Dataset
 from gelato.datasets.download import Progress, fetch
-from gelato.datasets.folder import Place, cache_folder, contents, data_folder, file_in, read_file, stem
+from gelato.datasets.folder import Location, cache_folder, contents, data_folder, file_in, read_file, stem
 from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
 from gelato.io import read_graph
 
 STORED = ("graph.npz", "config.json")
-"""Files by which the folder of a run is known; the first is its graph."""
+"""Files that every folder of a run holds; the first is its graph."""
 
 Folder = str | os.PathLike[str] | None
 
 
 def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress: Progress | None = None) -> Graph:
-    """The graph of this name: from a folder, the package, the cache, or the network, and checked.
+    """The graph of this name, from a folder, the package, the cache or the network, checked against what was published.
 
     Args:
         name: a name in ``DATASETS``, or of an npz file in the data folder.
-        data_root: folder of npz files to take instead of a download; by default ``$GELATO_DATA``, if set.
+        data_root: folder of npz files to use instead of downloading; by default ``$GELATO_DATA``, if set.
         cache: folder for downloads; by default ``$GELATO_CACHE``, else ``gelato`` in the user's cache.
-        progress: called with the bytes done and in all while a file is downloaded.
+        progress: called with the bytes so far and in total while a file is downloaded.
+
+    >>> load("debian-sample")
+    Graph(3,727 nodes, 7,283 links, 1,258 attributes)
     """
     place = where(name, data_root, cache)
     if place.kind == "folder" and place.path is not None:
@@ -41,8 +44,8 @@ def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress:
         return graph
     if root is not None:
         raise InputError(
-            f"{root} does not hold {stem(name)}.npz; it has {contents(root)}; "
-            "add the file, or download with GELATO_DATA unset and without data_root"
+            f"{root} does not contain {stem(name)}.npz; it has {contents(root)}; "
+            "add the file, or unset GELATO_DATA and leave out data_root to download it"
         )
     return _from_files(dataset, cache_folder(cache) / name, progress)
 
@@ -50,19 +53,21 @@ def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress:
 def open_graph(
     spec: str, *, data_root: Folder = None, progress: Progress | None = None, **reading: Any
 ) -> tuple[str, Graph]:
-    """A graph given by the name of a dataset or by the path of a file, and what to call it.
+    """The name and the graph of a dataset or of a file.
 
     Args:
-        spec: a name that ``load`` knows, a file that ``gelato.io.read_graph`` reads, or the folder of a run, which
-            holds its graph.
+        spec: the name of a dataset, a file for ``gelato.io.read_graph``, or the folder of a run, which holds its graph.
         data_root, progress: as in ``load``.
-        reading: how to read a file, as in ``gelato.io.read_graph``; refused for a name.
+        reading: how to read a file, as in ``gelato.io.read_graph``; not allowed with the name of a dataset.
+
+    >>> open_graph("debian-sample")
+    ('debian-sample', Graph(3,727 nodes, 7,283 links, 1,258 attributes))
     """
     path = Path(spec)
     if spec in DATASETS or not (path.suffix or path.exists() or len(path.parts) > 1):
         given = [name for name, value in reading.items() if value not in (None, False)]
         if given:
-            raise InputError(f"{spec!r} is a dataset, not a file: it takes no {' or '.join(given)}")
+            raise InputError(f"{spec!r} is a dataset, not a file: leave out {' and '.join(given)}")
         return spec, load(spec, data_root=data_root, progress=progress)
     if is_stored(path):
         return path.resolve().name.removesuffix(".run"), read_graph(path / STORED[0])
@@ -74,24 +79,28 @@ def is_stored(path: Path) -> bool:
     return all((path / name).is_file() for name in STORED)
 
 
-def where(name: str, data_root: Folder = None, cache: Folder = None) -> Place:
-    """Where this dataset would be taken from now; nothing is read or downloaded."""
+def where(name: str, data_root: Folder = None, cache: Folder = None) -> Location:
+    """Where ``load`` would take this dataset from; nothing is read or downloaded.
+
+    >>> print(where("debian-sample"))
+    embedded
+    """
     root = data_folder(data_root)
     if root is not None and (path := file_in(root, name)) is not None:
-        return Place("folder", path)
+        return Location("folder", path)
     if name not in DATASETS and root is not None:
         raise InputError(f"unknown dataset {name!r}; known: {', '.join(sorted(DATASETS))}; {root} has {contents(root)}")
     dataset = DATASETS[name]
     if dataset.embedded:
-        return Place("embedded")
+        return Location("embedded")
     folder = cache_folder(cache) / name
     if all((folder / remote.name).is_file() for remote in dataset.files):
-        return Place("cached", folder)
-    return Place("not downloaded")
+        return Location("cached", folder)
+    return Location("not downloaded")
 
 
 def listing(data_root: Folder = None) -> list[dict[str, Any]]:
-    """Every known dataset with its sizes and where it lies, then the other npz files of the data folder."""
+    """Every known dataset with its sizes and its location, then the other npz files of the data folder."""
     rows: list[dict[str, Any]] = [
         {
             "name": name,
@@ -108,12 +117,12 @@ def listing(data_root: Folder = None) -> list[dict[str, Any]]:
     known = {stem(name) for name in DATASETS}
     for path in sorted(root.glob("*.npz")) if root is not None else ():
         if path.stem not in known:
-            rows.append({"name": path.stem, "where": str(Place("folder", path))})
+            rows.append({"name": path.stem, "where": str(Location("folder", path))})
     return rows
 
 
 def _from_files(dataset: Dataset, folder: Path, progress: Progress | None) -> Graph:
-    if dataset.extra is not None and find_spec(dataset.extra) is None:  # before a long download, not after it
+    if dataset.extra is not None and find_spec(dataset.extra) is None:  # before a long download rather than after it
         raise MissingDependency(f"dataset {dataset.name}", dataset.extra, dataset.extra)
     otherwise = f"try again, or put {stem(dataset.name)}.npz into a folder and set GELATO_DATA to that folder"
     for remote in dataset.files:
@@ -123,7 +132,7 @@ def _from_files(dataset: Dataset, folder: Path, progress: Progress | None) -> Gr
         dataset.check(graph, str(folder))
     except InputError:
         for remote in dataset.files:
-            if remote.sha256 is None:  # only now is it known that this file is not the published one
+            if remote.sha256 is None:  # only its content shows that it is not the published file
                 (folder / remote.name).unlink(missing_ok=True)
         raise
     return graph

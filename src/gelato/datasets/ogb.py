@@ -21,8 +21,8 @@ def read_ogb(folder: Path, *, name: str) -> Graph:
     """The whole graph of an ``ogbl-*`` set: its training, validation and test links.
 
     Args:
-        folder: holds the downloaded ``<archive>.zip``, or its content as the folder ``ogbl_*`` that ``ogb`` makes.
-        name: what OGB calls the set, such as ``ogbl-ddi``.
+        folder: holds the downloaded ``<archive>.zip``, or the folder ``ogbl_*`` that ``ogb`` unpacks from it.
+        name: the name of the set in OGB, such as ``ogbl-ddi``.
     """
     try:
         from ogb.linkproppred import LinkPropPredDataset
@@ -31,11 +31,11 @@ def read_ogb(folder: Path, *, name: str) -> Graph:
     _unpack(folder, name)
     place = folder / name.replace("-", "_")
     try:
-        made = place / "processed" / "data_processed"  # ogb pickles it, and present versions of torch refuse it
-        made.unlink(missing_ok=True)
+        processed = place / "processed" / "data_processed"  # ogb pickles it, and current versions of torch refuse it
+        processed.unlink(missing_ok=True)
         with contextlib.redirect_stdout(io.StringIO()):  # ogb prints what it does
             dataset = LinkPropPredDataset(name, root=str(folder))
-        made.unlink(missing_ok=True)
+        processed.unlink(missing_ok=True)
         graph, split = dataset[0], _split(place / "split" / str(dataset.meta_info["split"]))
     except (OSError, EOFError, RuntimeError, ValueError, KeyError, pickle.UnpicklingError) as error:
         raise InputError(f"{place} is not a readable OGB folder: {error}; delete it to unpack it again") from error
@@ -45,14 +45,14 @@ def read_ogb(folder: Path, *, name: str) -> Graph:
 def from_ogb(graph: Mapping[str, Any], split: Mapping[str, Mapping[str, Any]]) -> Graph:
     """A Graph from the two dictionaries of ``ogb``: ``dataset[0]`` and ``dataset.get_edge_split()``.
 
-    A link that was made in several years is kept once, with its first year. The numbers of papers, which OGB gives as
+    A link that occurs in several years is kept once, with its first year. The numbers of papers, which OGB gives as
     weights, are left out.
     """
-    parts = [split[part] for part in ("train", "valid", "test")]
-    edges = np.concatenate([np.asarray(part["edge"]) for part in parts])
+    phases = [split[phase] for phase in ("train", "valid", "test")]
+    edges = np.concatenate([np.asarray(phase["edge"]) for phase in phases])
     times = None
-    if all("year" in part for part in parts):
-        times = np.concatenate([np.asarray(part["year"], dtype=np.float64).ravel() for part in parts])
+    if all("year" in phase for phase in phases):
+        times = np.concatenate([np.asarray(phase["year"], dtype=np.float64).ravel() for phase in phases])
     attributes = graph.get("node_feat")
     return Graph.from_edges(
         edges,
@@ -63,17 +63,19 @@ def from_ogb(graph: Mapping[str, Any], split: Mapping[str, Mapping[str, Any]]) -
 
 
 def _unpack(folder: Path, name: str) -> None:
-    """Unpack the archive into the folder ``ogb`` looks for, whole or not at all."""
+    """Unpack the archive into the folder ``ogb`` looks for, completely or not at all."""
     target = folder / name.replace("-", "_")
     archives = sorted(folder.glob("*.zip"))
     if target.exists() and archives and archives[0].stat().st_mtime > target.stat().st_mtime:
         shutil.rmtree(target)  # the archive was downloaded again
     if target.exists():
         if not any(target.glob("RELEASE_v*.txt")):  # ogb would ask on the terminal
-            raise InputError(f"{target} is not a whole OGB folder: RELEASE_v1.txt is missing; delete the folder")
+            raise InputError(f"{target} is not a complete OGB folder: RELEASE_v1.txt is missing; delete the folder")
         return
     if not archives:
-        raise InputError(f"{folder} holds neither the archive of {name} nor its folder {target.name}")
+        raise InputError(
+            f"{folder} contains neither the archive of {name} nor its folder {target.name}; download it again"
+        )
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         try:
             with zipfile.ZipFile(archives[0]) as archive:
@@ -82,12 +84,12 @@ def _unpack(folder: Path, name: str) -> None:
             raise InputError(f"{archives[0]} is not a zip archive; delete it to download it again") from error
         inner = [path for path in Path(scratch).iterdir() if path.is_dir() and any(path.glob("RELEASE_v*.txt"))]
         if len(inner) != 1:
-            raise InputError(f"{archives[0]} does not hold one OGB folder; delete it to download it again")
+            raise InputError(f"{archives[0]} does not contain exactly one OGB folder; delete it to download it again")
         (inner[0] / "processed").mkdir(exist_ok=True)  # ogb writes there
         inner[0].replace(target)
 
 
-ADMITTED = {
+TENSOR_NAMES = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),
     ("numpy.core.numeric", "_frombuffer"),
@@ -98,15 +100,15 @@ ADMITTED = {
     ("collections", "OrderedDict"),
     ("torch._utils", "_rebuild_tensor_v2"),
 }
-"""What a pickled array or tensor names, whichever version wrote it."""
+"""All names in a pickled array or tensor, whichever version wrote it."""
 
 
 class _Arrays(pickle.Unpickler):
     """Reads arrays and tensors, and runs nothing else; ``weights_only`` cannot read the older protocols."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in ADMITTED:
-            raise InputError(f"a split asks for {module}.{name}, which no dataset needs")
+        if (module, name) not in TENSOR_NAMES:
+            raise InputError(f"a split file asks for {module}.{name}, which no dataset needs")
         return super().find_class(module.replace("numpy.core", "numpy._core"), name)
 
 
@@ -117,6 +119,6 @@ def _split(folder: Path) -> dict[str, Any]:
         __name__="arrays", Unpickler=_Arrays, load=lambda file, **options: _Arrays(file, **options).load()
     )
     return {
-        part: torch.load(folder / f"{part}.pt", map_location="cpu", pickle_module=reader, weights_only=False)
-        for part in ("train", "valid", "test")
+        phase: torch.load(folder / f"{phase}.pt", map_location="cpu", pickle_module=reader, weights_only=False)
+        for phase in ("train", "valid", "test")
     }

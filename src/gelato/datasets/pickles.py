@@ -1,4 +1,4 @@
-"""Old pickles read as data: an unpickler that knows six names and runs nothing else."""
+"""Old pickles read as data, by an unpickler that knows six names and runs nothing else."""
 
 import pickle
 import re
@@ -14,35 +14,37 @@ from gelato.errors import InputError
 
 
 def read_pickle(path: Path) -> Any:
-    """What a Planetoid pickle holds: an array, a ``csr_array``, or a dictionary of lists.
+    """The content of a Planetoid pickle: an array, a ``csr_array``, or a dictionary of lists.
 
-    Python 2 wrote them with the class paths of its time; each known path stands for a harmless stand-in here, and
-    any other one is refused before anything is called.
+    Python 2 wrote them with the class paths of its time; each known path is replaced by a harmless stand-in, and any
+    other is refused before anything is called.
     """
     with path.open("rb") as file:
         try:
             value = _Unpickler(file, path).load()
         except InputError:
             raise
-        except Exception as error:  # a broken pickle fails in every way there is
+        except Exception as error:  # a damaged pickle can fail in any way
             raise InputError(f"{path} is not a readable pickle: {error}; delete it to download it again") from error
     return value.matrix(path) if isinstance(value, _Matrix) else value
 
 
 class _Matrix:
-    """The parts of a pickled ``csr_matrix`` of any SciPy."""
+    """The fields of a ``csr_matrix`` pickled by any version of SciPy."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.parts = state
+        self.fields = state
 
     def matrix(self, path: Path) -> csr_array:
         try:
-            triple = (self.parts["data"], self.parts["indices"], self.parts["indptr"])
-            shape = self.parts.get("_shape", self.parts.get("shape"))
+            triple = (self.fields["data"], self.fields["indices"], self.fields["indptr"])
+            shape = self.fields.get("_shape", self.fields.get("shape"))
             matrix = csr_array(triple, shape=shape)
             matrix.check_format()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{path} holds a broken sparse matrix: {error}") from error
+            raise InputError(
+                f"{path} holds a damaged sparse matrix: {error}; delete it to download it again"
+            ) from error
         return matrix
 
 
@@ -64,7 +66,7 @@ def _dictionary(factory: object) -> dict[Any, Any]:
     return {}
 
 
-ADMITTED: dict[tuple[str, str], Callable[..., Any]] = {
+STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy.core.multiarray", "_reconstruct"): _array,
     ("numpy", "ndarray"): _Inert,
     ("numpy", "dtype"): _dtype,
@@ -82,8 +84,8 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         try:
-            return ADMITTED[module, name]
+            return STAND_INS[module, name]
         except KeyError:
             raise InputError(
-                f"{self.path} asks for {module}.{name}, which no dataset needs; it is not what it claims, delete it"
+                f"{self.path} asks for {module}.{name}, which no dataset needs; it is not the published file, delete it"
             ) from None

@@ -19,7 +19,7 @@ def read_planetoid(folder: Path, *, name: str) -> Graph:
     """The graph in the files ``ind.<name>.*`` of a folder, as PyTorch Geometric reads it.
 
     Rows ``0 .. len(allx) - 1`` of the attributes are ``allx``; row ``i`` of ``tx`` belongs to the node on line ``i``
-    of ``test.index``. Nodes that neither has (CiteSeer has 15) are without attributes and carry label 0. The lists
+    of ``test.index``. Nodes in neither of them (15 in CiteSeer) have no attributes and label 0. The lists
     of neighbours hold loops and repeats, which are dropped.
     """
     allx, tx = (_matrix(folder / f"ind.{name}.{part}") for part in ("allx", "tx"))
@@ -53,7 +53,7 @@ def _matrix(path: Path) -> csr_array:
 def _table(path: Path) -> NDArray[Any]:
     value = read_pickle(path)
     if not isinstance(value, np.ndarray) or value.ndim != 2:
-        raise InputError(f"{path} must hold one row of classes a node, got {type(value).__name__}")
+        raise InputError(f"{path} must hold one row of classes per node, got {type(value).__name__}")
     return value
 
 
@@ -61,7 +61,7 @@ def _indices(path: Path) -> NDArray[np.int64]:
     try:
         return np.array([int(line) for line in path.read_text("ascii").split()], dtype=np.int64)
     except ValueError as error:
-        raise InputError(f"{path} must hold one node index a line: {error}") from error
+        raise InputError(f"{path} must hold one node index per line: {error}") from error
 
 
 def _links(path: Path) -> NDArray[np.int64]:

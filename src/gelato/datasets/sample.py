@@ -1,4 +1,4 @@
-"""The sample inside the package: packages of Debian 12 and their dependencies, without a download."""
+"""The sample inside the package: packages of Debian 12 and their dependencies, available without a download."""
 
 from importlib import resources
 
@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from gelato.graph import Graph
 
-SAMPLE = "debian_sample.npz"
+SAMPLE_FILE = "debian_sample.npz"
 
 
 def debian_sample() -> Graph:
@@ -27,22 +27,27 @@ def debian_sample() -> Graph:
 
     The source is the package metadata of Debian 12 "bookworm": names, sections, dependencies, descriptions and
     debtags. These are facts about packages and single words, not the packages or their descriptions; the file they
-    came from states no licence. Package names give many links away (``python3-reportlab`` and
+    came from states no licence. Package names reveal many links (``python3-reportlab`` and
     ``python3-reportlab-accel``) and nothing is published on this graph, so it is for trying things out and not for
-    claims of accuracy. ``docs/sample.md`` has the rules and what is not known about the source.
+    claims about accuracy. ``docs/sample.md`` has the rules, and says what is unknown about the source.
 
     Returns:
         An undirected, unweighted graph; the same one on every call.
+
+    >>> debian_sample()
+    Graph(3,727 nodes, 7,283 links, 1,258 attributes)
     """
     with (
-        resources.files("gelato.datasets").joinpath(SAMPLE).open("rb") as file,
-        np.load(file, allow_pickle=False) as part,
+        resources.files("gelato.datasets").joinpath(SAMPLE_FILE).open("rb") as file,
+        np.load(file, allow_pickle=False) as arrays,
     ):
         return Graph.from_edges(
-            part["edges"],
-            int(part["num_nodes"]),
-            attributes=csr_array((part["x_data"], part["x_indices"], part["x_indptr"]), shape=tuple(part["x_shape"])),
-            names=part["names"],
-            attribute_names=part["x_names"],
-            labels=part["y_names"][part["y"]],
+            arrays["edges"],
+            int(arrays["num_nodes"]),
+            attributes=csr_array(
+                (arrays["x_data"], arrays["x_indices"], arrays["x_indptr"]), shape=tuple(arrays["x_shape"])
+            ),
+            names=arrays["names"],
+            attribute_names=arrays["x_names"],
+            labels=arrays["y_names"][arrays["y"]],
         )

@@ -1,4 +1,4 @@
-"""The attributes of a graph in the columns of another, such as the one a model was trained on."""
+"""The attributes of one graph in the columns of another, such as the graph a model was trained on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph
 
-ENOUGH = 0.5
-"""Share of the columns that must be there; with fewer, the tables speak of different things."""
-SHOWN = 5
-"""Names that a message lists at most."""
+ENOUGH_COLUMNS = 0.5
+"""Share of the columns that must be present; with fewer, the tables describe different things."""
+NAMES_SHOWN = 5
+"""How many names a message lists at most."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Alignment:
     """How the columns of a table match those of a model.
 
     Attributes:
-        missing: columns of the model that the table lacks, and that count as 0.
-        unknown: columns of the table that the model does not know, and that are left out.
-        same_order: whether the columns that both have stand in the same order.
+        missing: columns of the model that the table lacks; they count as 0.
+        unknown: columns of the table that the model does not know; they are left out.
+        same_order: whether the columns that both have are in the same order.
         total: how many columns the model has.
     """
 
@@ -39,35 +39,42 @@ class Alignment:
         return not self.missing and not self.unknown and self.same_order
 
     def __str__(self) -> str:
-        parts = []
+        sentences = []
         if self.missing:
             are, count = ("is", "counts") if len(self.missing) == 1 else ("are", "count")
-            parts.append(
+            sentences.append(
                 f"{len(self.missing):,} of the model's {self.total:,} attribute columns {are} not in this table "
                 f"and {count} as 0: {_some(self.missing)}"
             )
         else:
-            parts.append(f"all {self.total:,} attribute columns of the model are in this table")
+            sentences.append(f"all {self.total:,} attribute columns of the model are in this table")
         if self.unknown:
             columns, are = ("column", "is") if len(self.unknown) == 1 else ("columns", "are")
-            parts.append(
+            sentences.append(
                 f"{len(self.unknown):,} {columns} of the table {are} unknown to the model and {are} left out: "
                 f"{_some(self.unknown)}"
             )
         if not self.same_order:
-            parts.append("the columns stand in another order and are put in the model's")
-        return "; ".join(parts)
+            sentences.append("the columns are in another order and are put into the model's order")
+        return "; ".join(sentences)
 
 
 def align_attributes(graph: Graph, columns: Sequence[str]) -> tuple[Graph, Alignment]:
-    """The graph with its attributes in these columns, and how they matched.
+    """The graph with its attributes in these columns, and how well they matched.
 
     Columns are matched by name: one that the graph lacks becomes zeros, and one that only the graph has is left out. A
-    graph without names of attributes is taken as it is when it has as many of them. Sparse attributes stay sparse.
+    graph whose attributes have no names is taken as it is when their number fits. Sparse attributes stay sparse.
 
     Args:
         graph: a graph with attributes.
         columns: names of the attributes wanted, in their order, such as those of the graph a model was trained on.
+
+    >>> graph = Graph.from_edges([[0, 1]], attributes=[[1, 2], [3, 4]], attribute_names=["b", "a"])
+    >>> aligned, alignment = align_attributes(graph, ["a", "b", "c"])
+    >>> aligned.attributes.tolist()
+    [[2.0, 1.0, 0.0], [4.0, 3.0, 0.0]]
+    >>> alignment.missing, alignment.same_order
+    (('c',), False)
     """
     wanted = [str(name) for name in columns]
     if graph.attributes is None:
@@ -88,11 +95,11 @@ def align_attributes(graph: Graph, columns: Sequence[str]) -> tuple[Graph, Align
     place, known = _places(wanted, "the columns wanted"), _places(held, "the attributes of the graph")
     missing = tuple(name for name in wanted if name not in known)
     unknown = tuple(name for name in held if name not in place)
-    if len(wanted) - len(missing) < ENOUGH * len(wanted) or not wanted:
+    if len(wanted) - len(missing) < ENOUGH_COLUMNS * len(wanted) or not wanted:
         raise InputError(
             f"only {len(wanted) - len(missing):,} of {len(wanted):,} attribute columns are in the graph, fewer than "
             f"half: needed {_some(missing)}; the graph has {_some(unknown or held)}; "
-            "give it the table the model knows, or rename its columns"
+            "use a table with the model's columns, or rename the columns"
         )
     there = np.array([place.get(name, -1) for name in held], dtype=np.int64)
     both = there[there >= 0]
@@ -101,9 +108,9 @@ def align_attributes(graph: Graph, columns: Sequence[str]) -> tuple[Graph, Align
     return replace(graph, attributes=_moved(graph.attributes, there, len(wanted)), attribute_names=names), alignment
 
 
-def _moved(x: Any, there: NDArray[np.int64], width: int) -> Any:
+def _moved(x: NDArray[Any] | csr_array, there: NDArray[np.int64], width: int) -> NDArray[Any] | csr_array:
     """A matrix whose column ``i`` becomes column ``there[i]``, unless that is -1, and all others zeros."""
-    if not issparse(x):
+    if not isinstance(x, csr_array):
         moved = np.zeros((x.shape[0], width), dtype=x.dtype)
         moved[:, there[there >= 0]] = x[:, there >= 0]
         return moved
@@ -122,5 +129,5 @@ def _places(names: Sequence[str], what: str) -> dict[str, int]:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(names) - NAMES_SHOWN
+    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Attribute tables: one node a row, named in the first column or in one called node, id or name."""
+"""Attribute tables: one node per row, named in the first column or in one called node, id or name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csc_array, csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph
@@ -31,7 +31,7 @@ class AttributeTable:
         columns: ``(f,)`` names of the attributes.
         label: what messages call the table, such as its file.
         unit: what ``numbers`` count: ``line`` or ``row``.
-        numbers: ``(n,)`` where each node stands in its source.
+        numbers: ``(n,)`` the line or row of each node in its source.
     """
 
     names: NDArray[Any]
@@ -42,7 +42,7 @@ class AttributeTable:
     numbers: Sequence[int] = ()
 
     def place(self, node: int) -> str:
-        """Where a node stands, as messages say it."""
+        """Where a node stands in its source, as messages put it."""
         return f"{self.label}, {self.unit} {self.numbers[node] if self.numbers else node + 1}"
 
     def of(self, names: Sequence[Any]) -> "AttributeTable":
@@ -50,7 +50,7 @@ class AttributeTable:
         row = {name: i for i, name in enumerate(self.names.tolist())}
         for name in names:
             if name not in row:
-                raise InputError(f"{self.label}: node {name!r} is not in it; add a row for the node")
+                raise InputError(f"{self.label}: node {name!r} is missing; add a row for it")
         order = [row[name] for name in names]
         left = set(range(len(row))).difference(order)
         if left:
@@ -71,7 +71,7 @@ def read_attributes(
     """The attribute table in a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet`` file.
 
     A column of numbers is taken as it is, one of categories becomes one 0/1 attribute ``column=value`` for each value,
-    and one of text becomes word counts ``column:word``; ``gelato.io.encoding`` tells how they are recognised.
+    and one of text becomes word counts ``column:word``; ``gelato.io.encoding`` says how they are recognised.
 
     Args:
         path: the file. Without a header its columns are called ``column_2``, ``column_3``, ...
@@ -79,7 +79,18 @@ def read_attributes(
         kinds: ``number``, ``category`` or ``text`` for columns whose kind is not to be guessed.
         header: whether the first row names the columns. By default it does when its first cell is empty or one of
             node, id and name, or when none of its further cells is a number.
-        delimiter: what divides the columns of a text file; by default its suffix tells.
+        delimiter: what separates the columns of a text file; by default the suffix decides.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "nodes.csv"
+    ...     _ = path.write_text("node,age,city\\nann,31,Rome\\nbob,27,Oslo\\n")
+    ...     table = read_attributes(path)
+    >>> table.columns.tolist()
+    ['age', 'city=Oslo', 'city=Rome']
+    >>> table.matrix.toarray().tolist()
+    [[31.0, 0.0, 1.0], [27.0, 1.0, 0.0]]
     """
     with open_table(Path(path), _is_header, header=header, delimiter=delimiter) as table:
         attributes = attribute_table(table, kinds or {})
@@ -87,11 +98,11 @@ def read_attributes(
 
 
 def attribute_table(table: Table, kinds: Mapping[str, str]) -> AttributeTable:
-    """The attributes in a table of one node a row."""
+    """The attributes in a table with one node per row."""
     header = tuple(name or f"column_{i}" for i, name in enumerate(table.header or [""] * table.width, 1))
     node = node_column(header)
     if len(header) < 2:
-        raise InputError(f"{table.label}: there is no column beside the nodes; add one, or leave the table out")
+        raise InputError(f"{table.label}: there is no column besides the node names; add one, or leave the table out")
     place: dict[str, int] = {}
     for i, name in enumerate(header):
         if place.setdefault(name, i) != i:
@@ -126,7 +137,20 @@ def attribute_table(table: Table, kinds: Mapping[str, str]) -> AttributeTable:
 
 
 def write_attributes(graph: Graph, path: str | Path) -> None:
-    """Write one node a row, its name and its attributes, zeros included, in the format that the suffix names."""
+    """Write one node per row: its name and its attributes, zeros included. The suffix decides the format.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> graph = Graph.from_edges([[0, 1], [1, 2]], attributes=[[1, 0], [0, 2.5], [1, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_attributes(graph, Path(folder) / "nodes.csv")
+    ...     print((Path(folder) / "nodes.csv").read_text())
+    node,x0,x1
+    0,1,0
+    1,0,2.5
+    2,1,1
+    <BLANKLINE>
+    """
     if graph.attributes is None:
         raise InputError(f"{path}: the graph has no attributes to write")
     names = written_names(graph, str(path))
@@ -136,17 +160,20 @@ def write_attributes(graph: Graph, path: str | Path) -> None:
 
 def dense_rows(graph: Graph) -> Iterator[list[float]]:
     """Attributes of one node after the other, zeros included."""
-    x: Any = graph.attributes
-    for node in range(graph.n if x is not None else 0):
-        yield (x[[node]].toarray()[0] if issparse(x) else x[node]).tolist()
+    x = graph.attributes
+    if x is None:
+        return
+    for node in range(graph.n):
+        yield (x[[node]].toarray()[0] if isinstance(x, csr_array) else x[node]).tolist()
 
 
 def dense_columns(graph: Graph) -> Iterator[NDArray[np.float64]]:
     """``(n,)`` one attribute of all nodes after the other, zeros included."""
-    x: Any = graph.attributes
-    x = x.tocsc() if issparse(x) else x
+    x = graph.attributes.tocsc() if isinstance(graph.attributes, csr_array) else graph.attributes
+    if x is None:
+        return
     for column in range(graph.f):
-        yield (x[:, [column]].toarray()[:, 0] if issparse(x) else x[:, column]).astype(np.float64)
+        yield (x[:, [column]].toarray()[:, 0] if isinstance(x, csc_array) else x[:, column]).astype(np.float64)
 
 
 def node_column(header: Sequence[str]) -> int:

@@ -1,8 +1,9 @@
-"""Blocks of rows, taken apart column by column: numbers without a Python object for every cell.
+"""Blocks of rows, read column by column: numbers without a Python object for every cell.
 
 A table of thousands of columns has hundreds of millions of cells, most of them the same few texts. So a block of rows
 is kept as bytes with the position of every cell. A cell of up to eight bytes is compared as one integer, and every
-different one is parsed once; longer cells are parsed one by one. What is a number, Python's own ``float`` decides.
+distinct one is parsed once; longer cells, and those of a table in which few are equal, are parsed one by one. What
+counts as a number is what Python's own ``float`` accepts.
 """
 
 import math
@@ -13,16 +14,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.io.floats import parse_floats
+
 CELLS = 1 << 19
-"""Cells that a block of rows holds, about."""
+"""About how many cells a block of rows holds."""
 WORD = 8
-"""Bytes of a cell that is compared as one integer."""
+"""Bytes of the longest cell that is compared as one integer."""
 ZEROS = tuple(int.from_bytes(text, "little") for text in (b"0", b"0.0"))
-"""What most cells of a wide table are, as such integers; they need no parsing."""
+"""Most cells of a wide table, as such integers; they need no parsing."""
+SAMPLE_CELLS = 1 << 12
+"""Cells from which it is guessed whether many are equal."""
 _END = "\n"
 
 
-class Block(Protocol):
+class RowBlock(Protocol):
     """Some rows of a table."""
 
     numbers: Sequence[int]
@@ -79,28 +84,28 @@ class CellBlock:
         return np.array([[number(cell) for cell in row] for row in picked])
 
 
-def line_block(numbers: Sequence[int], lines: Sequence[str], delimiter: str) -> Block:
+def line_block(numbers: Sequence[int], lines: Sequence[str], delimiter: str) -> RowBlock:
     """The block of some lines without quotes, all of the same number of cells."""
     if delimiter.isascii() and not any("\0" in line for line in lines):  # a null would end a cell too early
         return LineBlock(numbers, lines, delimiter)
     return CellBlock(numbers, [[cell.strip() for cell in line.split(delimiter)] for line in lines])
 
 
-def cell_blocks(rows: Iterable[tuple[int, Sequence[Any]]], width: int) -> Iterator[Block]:
+def cell_blocks(rows: Iterable[tuple[int, Sequence[Any]]], width: int) -> Iterator[RowBlock]:
     """Rows of ``width`` cells, with their numbers, in blocks."""
     for numbers, block in batches(rows, width):
         yield CellBlock(numbers, block)
 
 
 def batches(rows: Iterable[tuple[int, Any]], width: int) -> Iterator[tuple[list[int], list[Any]]]:
-    """Numbers and contents of some rows after the other, of about ``CELLS`` cells."""
+    """Numbers and contents of the rows, in batches of about ``CELLS`` cells."""
     left = iter(rows)
     while batch := list(islice(left, rows_at_once(width))):
         yield [row[0] for row in batch], [row[1] for row in batch]
 
 
 def rows_at_once(width: int) -> int:
-    """How many rows of ``width`` cells are a block."""
+    """How many rows of ``width`` cells make up a block."""
     return max(1, CELLS // width)
 
 
@@ -114,7 +119,7 @@ def number(cell: Any) -> float:
 
 
 def _joined(rows: Sequence[Sequence[Any]]) -> bytes | None:
-    """Cells of text, one a line, or ``None`` where that cannot be."""
+    """Cells of text, one per line, or ``None`` where that is impossible."""
     try:
         text = _padded(_END.join(chain.from_iterable(rows)))
     except (TypeError, UnicodeEncodeError):
@@ -124,7 +129,7 @@ def _joined(rows: Sequence[Sequence[Any]]) -> bytes | None:
 
 
 def _padded(text: str) -> bytes:
-    """A text as bytes that end the last cell, with a word before the first cell."""
+    """A text as bytes, with eight bytes before the first cell and a line end after the last one."""
     return b"\0" * WORD + text.encode() + _END.encode()
 
 
@@ -144,17 +149,19 @@ def _bounds(text: bytes, delimiter: str, rows: int) -> tuple[NDArray[np.intp], N
 def _parsed(
     text: bytes, starts: NDArray[np.intp], ends: NDArray[np.intp], parse: Callable[[str], float]
 ) -> NDArray[np.float64]:
-    """The numbers between some positions; ``parse`` is asked once for every different short cell."""
+    """The numbers between some positions; ``parse`` is called once for every distinct short cell."""
     length = ends - starts
     words: NDArray[np.uint64] = np.ndarray((len(text) - WORD + 1,), "<u8", text, strides=(1,))
     spare = (8 * (WORD - np.minimum(length, WORD))).astype(np.uint64)
     key = words[ends - WORD] >> spare  # the first byte of the cell is the lowest, and nothing else is left
     other = np.flatnonzero((key != ZEROS[0]) & (key != ZEROS[1]))
     values = np.zeros(key.shape)
-    flat, keys, long = values.reshape(-1), key.reshape(-1)[other], length.reshape(-1)[other] > WORD
-    different = np.unique(keys[~long])
+    flat, keys, alone = values.reshape(-1), key.reshape(-1)[other], length.reshape(-1)[other] > WORD
+    sample = keys[:: max(1, len(keys) // SAMPLE_CELLS)]
+    if len(np.unique(sample)) > len(sample) / 2:  # looking for equal ones would take longer than parsing all
+        alone[:] = True
+    different = np.unique(keys[~alone])
     parsed = [parse(int(short).to_bytes(WORD, "little").rstrip(b"\0").decode()) for short in different]
-    flat[other[~long]] = np.array(parsed, dtype=np.float64)[np.searchsorted(different, keys[~long])]
-    bounds = zip(starts.reshape(-1)[other[long]].tolist(), ends.reshape(-1)[other[long]].tolist(), strict=True)
-    flat[other[long]] = [parse(text[start:end].decode()) for start, end in bounds]
+    flat[other[~alone]] = np.array(parsed, dtype=np.float64)[np.searchsorted(different, keys[~alone])]
+    flat[other[alone]] = parse_floats(text, starts.reshape(-1)[other[alone]], ends.reshape(-1)[other[alone]], parse)
     return values

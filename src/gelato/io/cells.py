@@ -7,22 +7,26 @@ from typing import Any
 
 from gelato.errors import InputError
 
-_ONE_CLOCK = "write all times alike, or say time=False"
+_ONE_CLOCK = "write all times in one format, or ignore them with time=False"
 
 
 def weight_of(cell: Any, place: str, without: str = "weight=False") -> float:
-    """The weight in a cell, positive and finite; ``without`` is what a caller says to leave weights out."""
+    """The weight in a cell, positive and finite; ``without`` is the option that ignores weights, for the message."""
     try:
         weight = float(cell)
     except (TypeError, ValueError):
-        raise InputError(f"{place}: weight {cell!r} is not a number; correct it, or say {without}") from None
+        raise InputError(
+            f"{place}: weight {cell!r} is not a number; correct it, or ignore weights with {without}"
+        ) from None
     if not 0 < weight < math.inf:
-        raise InputError(f"{place}: weight {cell!r} is not a positive, finite number; correct it, or say {without}")
+        raise InputError(
+            f"{place}: weight {cell!r} is not a positive, finite number; correct it, or ignore weights with {without}"
+        )
     return weight
 
 
 def clock(first: Any) -> Callable[[Any, str], float]:
-    """How the times of a column are read, told by its first cell: as numbers, or as ISO 8601 dates."""
+    """How the times of a column are read: as numbers or as ISO 8601 dates, as its first cell shows."""
     try:
         float(first)
     except (TypeError, ValueError):

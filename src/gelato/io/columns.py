@@ -1,4 +1,4 @@
-"""The columns of a table in bounded memory: numbers as a matrix, sparse where it can be, all others as cells."""
+"""The columns of a table in bounded memory: numbers as a matrix, sparse where that is smaller, all others as cells."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse, vstack
+from scipy.sparse import csr_array, vstack
 
 from gelato.errors import InputError
 from gelato.io.compact import SPARSE_BELOW, Matrix, compact, nonzeros
@@ -29,7 +29,7 @@ class Columns:
 
 
 def read_columns(table: Table, keep: Collection[int]) -> Columns:
-    """Read a table once, and again for columns that look like numbers at first and turn out to be none.
+    """Read a table once, and a second time for columns that look like numbers at first but are not.
 
     Args:
         table: what to read; all its columns are kept as they are when it can be read only once.
@@ -38,7 +38,7 @@ def read_columns(table: Table, keep: Collection[int]) -> Columns:
     texts: dict[int, list[Any]] = {column: [] for column in (keep if table.again else range(table.width))}
     plain = np.array([column for column in range(table.width) if column not in texts], dtype=np.intp)
     numbers: list[int] = []
-    pieces: list[tuple[NDArray[np.intp], Any]] = []
+    pieces: list[tuple[NDArray[np.intp], Matrix]] = []
     late: list[int] = []
     for block in table.blocks():
         values = block.values(plain)
@@ -65,24 +65,24 @@ def _cells(table: Table, columns: Sequence[int], rows: int) -> dict[int, list[An
         for column, cells in texts.items():
             cells += block.cells(column)
     if any(len(cells) != rows for cells in texts.values()):
-        raise InputError(f"{table.label}: changed while it was read; read it again")
+        raise InputError(f"{table.label}: the file changed while it was being read; read it again")
     return texts
 
 
-def _joined(pieces: list[tuple[NDArray[np.intp], Any]], columns: NDArray[np.intp], rows: int) -> Matrix:
+def _joined(pieces: list[tuple[NDArray[np.intp], Matrix]], columns: NDArray[np.intp], rows: int) -> Matrix:
     """The matrix of some columns of all pieces, which hold these and perhaps more; the pieces are used up."""
     pieces.reverse()
-    parts = []
+    bands: list[Matrix] = []
     while pieces:
-        held, part = pieces.pop()
-        parts.append(part if len(held) == len(columns) else part[:, np.isin(held, columns)])
-    if sum(map(nonzeros, parts)) < SPARSE_BELOW * rows * len(columns):
-        return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
+        held, band = pieces.pop()
+        bands.append(band if len(held) == len(columns) else band[:, np.isin(held, columns)])
+    if sum(map(nonzeros, bands)) < SPARSE_BELOW * rows * len(columns):
+        return csr_array(vstack([csr_array(band) for band in bands], format="csr"))
     dense = np.empty((rows, len(columns)))
-    parts.reverse()
+    bands.reverse()
     end = 0
-    while parts:
-        part = parts.pop()
-        start, end = end, end + part.shape[0]
-        dense[start:end] = part.toarray() if issparse(part) else part
+    while bands:
+        band = bands.pop()
+        start, end = end, end + band.shape[0]
+        dense[start:end] = band.toarray() if isinstance(band, csr_array) else band
     return dense

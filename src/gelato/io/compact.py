@@ -1,25 +1,25 @@
 """Matrices of numbers, sparse where most of them are zeros."""
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 Matrix: TypeAlias = NDArray[np.float64] | csr_array
 
 SPARSE_BELOW = 0.25
-"""Numbers are held sparse when a smaller share than this differs from zero."""
+"""Numbers are held sparse when fewer than this share differ from zero."""
 
 
-def compact(matrix: Any) -> Matrix:
-    """The same numbers, sparse or dense as their share of zeros asks for."""
+def compact(matrix: Matrix) -> Matrix:
+    """The same numbers, sparse or dense depending on their share of zeros."""
     sparse = nonzeros(matrix) < SPARSE_BELOW * matrix.shape[0] * matrix.shape[1]
     if sparse:
         return csr_array(matrix)
-    return np.asarray(matrix.toarray() if issparse(matrix) else matrix)
+    return matrix.toarray() if isinstance(matrix, csr_array) else matrix
 
 
-def nonzeros(matrix: Any) -> int:
+def nonzeros(matrix: Matrix) -> int:
     """How many numbers of a matrix differ from zero."""
-    return int(matrix.count_nonzero() if issparse(matrix) else np.count_nonzero(matrix))
+    return int(matrix.count_nonzero() if isinstance(matrix, csr_array) else np.count_nonzero(matrix))

@@ -1,4 +1,4 @@
-"""Edge tables: one link a row, nodes by name.
+"""Edge tables: one link per row, nodes by name.
 
 Node names from files are text, also where all of them are integers: ``"7"`` and ``"07"`` are two nodes. Nodes come in
 the order of the attribute table when there is one, else in the order in which the links first name them.
@@ -16,27 +16,29 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io.attributes import AttributeTable
 from gelato.io.cells import clock, weight_of
-from gelato.io.layout import Layout
 from gelato.io.names import written_names
+from gelato.io.schema import EdgeSchema
 from gelato.io.table import Table
 from gelato.io.tables import open_table, write_table
 
 
-def read_edges(path: Path, layout: Layout, attributes: AttributeTable | None, directed: bool, isolated: bool) -> Graph:
+def read_edges(
+    path: Path, schema: EdgeSchema, attributes: AttributeTable | None, directed: bool, isolated: bool
+) -> Graph:
     """The graph of an edge table in a file."""
-    with open_table(path, layout.is_header, header=layout.header, delimiter=layout.delimiter) as table:
-        return table_graph(table, layout, attributes, directed=directed, isolated=isolated)
+    with open_table(path, schema.is_header, header=schema.header, delimiter=schema.delimiter) as table:
+        return table_graph(table, schema, attributes, directed=directed, isolated=isolated)
 
 
 def table_graph(
-    table: Table, layout: Layout, attributes: AttributeTable | None = None, *, directed: bool, isolated: bool
+    table: Table, schema: EdgeSchema, attributes: AttributeTable | None = None, *, directed: bool, isolated: bool
 ) -> Graph:
     """The graph of an edge table; nodes of ``attributes`` without a link are refused unless ``isolated``.
 
-    Rows of links that were only predicted are left out; they are those whose flag says true.
+    Rows of links that were only predicted, as a column of the table says, are left out.
     """
-    u, v, w, t = layout.columns(table)
-    flag = layout.flag(table)
+    u, v, w, t = schema.columns(table)
+    flag = schema.flag(table)
     index = {} if attributes is None else {name: i for i, name in enumerate(attributes.names.tolist())}
     limit, label = (float("inf"), "") if attributes is None else (len(index), attributes.label)
     ends, weights, times = array("q"), array("d"), array("d")
@@ -51,7 +53,7 @@ def table_graph(
         ends.append(index.setdefault(target, len(index)))
         if len(index) > limit:
             missing = source if index[source] >= limit else target
-            header = f", or, if this names the columns, say so: --source {source} --target {target}"
+            header = f", or, if this line names the columns, add --source {source} --target {target}"
             raise InputError(
                 f"{table.place(number)}: node {missing!r} is not in {label}; add it there or drop the link"
                 + (header if number == 1 and table.header is None else "")
@@ -78,7 +80,7 @@ def table_graph(
 
 
 def write_edges(graph: Graph, path: Path) -> None:
-    """Write one link a row, with weights if any differs from 1 and times if there are any."""
+    """Write one link per row, with weights if any differs from 1 and times if there are any."""
     header, columns = edge_columns(graph)
     names = written_names(graph, str(path))
     rows: Iterator[Sequence[Any]] = (
@@ -105,10 +107,14 @@ def _check_links(label: str, pairs: NDArray[np.int64], names: list[Any]) -> None
     if (pairs[:, 0] != pairs[:, 1]).any():
         return
     if not len(pairs):
-        raise InputError(f"{label}: all links are predicted, which are left out; say predicted=False to take them")
+        raise InputError(
+            f"{label}: all links are marked as predicted, and those are left out; keep them with predicted=False"
+        )
     if len(names) == 1:
         raise InputError(f"{label}: {names[0]!r} is the only node; a graph needs at least two, and a link between them")
-    raise InputError(f"{label}: all {len(pairs):,} links are self-loops, which are dropped; give a link of two nodes")
+    raise InputError(
+        f"{label}: all {len(pairs):,} links are self-loops, which are dropped; add a link between two nodes"
+    )
 
 
 def _check_linked(label: str, pairs: NDArray[np.int64], attributes: AttributeTable) -> None:

@@ -1,8 +1,8 @@
-"""Columns of cells -> a matrix: numbers as they are, categories one-hot, text as a bag of words.
+"""From columns of cells to a matrix: numbers as they are, categories one-hot, text as a bag of words.
 
 A column whose cells are all numbers is a ``number``. Any other is a ``category``, unless it has cells of more than one
 word and more than half of its values differ: then it is ``text``. A column that is mostly numbers, or in which a cell
-says that its value is missing, is refused: guessing would turn one bad cell into hundreds of attributes.
+marks a missing value, is refused: guessing would turn one bad cell into hundreds of attributes.
 """
 
 import re
@@ -20,11 +20,11 @@ from gelato.io.compact import Matrix, compact
 from gelato.registry import Registry
 
 Cells = Sequence[Any]
-Place = Callable[[int], str]
-"""Where the ``i``-th cell of a column stands, as messages say it."""
+Locator = Callable[[int], str]
+"""Where the ``i``-th cell of a column stands, as messages put it."""
 
 MISSING = frozenset({"na", "n/a", "nan", "null", "#n/a"})
-"""Lower-case cells that stand for a missing value in a column of no forced kind."""
+"""Lower-case cells that stand for a missing value in a column whose kind is guessed."""
 
 
 def encode(
@@ -45,7 +45,7 @@ def encode(
     """
     for name, kind in kinds.items():
         if name not in names:
-            raise InputError(f"kinds names a column {name!r}; known: {', '.join(names)}")
+            raise InputError(f"kinds names a column {name!r} that is not in the table; known: {', '.join(names)}")
         KINDS[kind]  # refuses an unknown kind
     coded = {
         name: _encode_column(name, texts[name], kinds.get(name), partial(place, name))
@@ -65,13 +65,13 @@ def encode(
     return wide if counted else compact(wide), [label for column in labels for label in column]
 
 
-def _encode_column(name: str, cells: Cells, kind: str | None, place: Place) -> tuple[Any, list[str]]:
+def _encode_column(name: str, cells: Cells, kind: str | None, place: Locator) -> tuple[Any, list[str]]:
     if "" in cells:
         raise InputError(f"{place(cells.index(''))} is empty; fill it, or drop the row or the column")
     return KINDS[kind or _guess(cells, place)](name, cells, place)
 
 
-def _guess(cells: Cells, place: Place) -> str:
+def _guess(cells: Cells, place: Locator) -> str:
     if _floats(cells) is not None:
         return "number"
     texts = [str(cell) for cell in cells]
@@ -81,14 +81,14 @@ def _guess(cells: Cells, place: Place) -> str:
     odd = [row for row, cell in enumerate(cells) if _floats([cell]) is None]
     if len(odd) <= len(cells) / 2:
         raise InputError(
-            f"{place(odd[0])} is {texts[odd[0]]!r}, and most of the column are numbers; "
-            "correct it, or say the kind of the column with kinds="
+            f"{place(odd[0])} is {texts[odd[0]]!r}, but most of the column is numbers; "
+            "correct it, or set the kind of the column with kinds="
         )
     several_words = any(len(text.split()) > 1 for text in texts)
     return "text" if several_words and len(set(texts)) > len(texts) / 2 else "category"
 
 
-def _number(name: str, cells: Cells, place: Place) -> tuple[NDArray[np.float64], list[str]]:
+def _number(name: str, cells: Cells, place: Locator) -> tuple[NDArray[np.float64], list[str]]:
     values = _floats(cells)
     if values is None:
         row = next(row for row, cell in enumerate(cells) if _floats([cell]) is None)
@@ -99,16 +99,16 @@ def _number(name: str, cells: Cells, place: Place) -> tuple[NDArray[np.float64],
     return values[:, None], [name]
 
 
-def _category(name: str, cells: Cells, place: Place) -> tuple[csr_array, list[str]]:
+def _category(name: str, cells: Cells, place: Locator) -> tuple[csr_array, list[str]]:
     return _counted(name, "=", [[str(cell)] for cell in cells])
 
 
-def _text(name: str, cells: Cells, place: Place) -> tuple[csr_array, list[str]]:
+def _text(name: str, cells: Cells, place: Locator) -> tuple[csr_array, list[str]]:
     return _counted(name, ":", [re.findall(r"[^\W_]+", str(cell).lower()) for cell in cells])
 
 
 def _counted(name: str, joint: str, terms: list[list[str]]) -> tuple[csr_array, list[str]]:
-    """How often each term, in the order of the alphabet, occurs in each row."""
+    """How often each term occurs in each row, with the terms in alphabetical order."""
     vocabulary = sorted({term for row in terms for term in row})
     position = {term: i for i, term in enumerate(vocabulary)}
     counts = [Counter(row) for row in terms]
@@ -126,6 +126,6 @@ def _floats(cells: Cells) -> NDArray[np.float64] | None:
         return None
 
 
-KINDS: Registry[Callable[[str, Cells, Place], tuple[Any, list[str]]]] = Registry(
+KINDS: Registry[Callable[[str, Cells, Locator], tuple[Any, list[str]]]] = Registry(
     "kind of column", {"number": _number, "category": _category, "text": _text}
 )

@@ -1,4 +1,4 @@
-"""Files at the door: opened with errors that name them, and replaced whole or not at all."""
+"""Files: opened with errors that name them, and replaced as a whole or not at all."""
 
 import gzip
 import io
@@ -19,11 +19,11 @@ DAMAGED = (
     *(OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, RuntimeError),
     *(zipfile.BadZipFile, zlib.error),
 )
-"""All that ``np.load`` raises on files that are no whole ``.npz`` archives."""
+"""Everything ``np.load`` raises on files that are not complete ``.npz`` archives."""
 
 
 def suffix_of(path: Path) -> str:
-    """The lower-case suffix that tells the format, such as ``.csv`` or ``.csv.gz``."""
+    """The lower-case suffix that stands for the format, such as ``.csv`` or ``.csv.gz``."""
     suffixes = [part.lower() for part in path.suffixes]
     return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
 
@@ -33,13 +33,13 @@ def format_of(path: Path, formats: Registry[T]) -> T:
     try:
         return formats[suffix_of(path)]
     except InputError as error:
-        problem = "is a folder; name a file in it" if path.is_dir() else error
-        raise InputError(f"{path}: {problem}") from None
+        problem = " is a folder; name a file in it" if path.is_dir() else f": {error}"
+        raise InputError(f"{path}{problem}") from None
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked when its name ends in ``.gz``; what goes wrong is told with the file's name."""
+    """The bytes of a file, unpacked when its name ends in ``.gz``; errors name the file."""
     try:
         with path.open("rb") as packed:
             if path.suffix.lower() == ".gz":
@@ -50,37 +50,37 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; check its name and folder") from None
     except IsADirectoryError:
-        raise InputError(f"{path}: is a folder; name a file in it") from None
+        raise InputError(f"{path} is a folder; name a file in it") from None
     except PermissionError:
-        raise InputError(f"{path}: may not be read; change its permissions") from None
+        raise InputError(f"{path}: permission denied; allow reading the file") from None
     except gzip.BadGzipFile as error:
         reason = str(error).split(" (")[0].lower()
-        raise InputError(f"{path}: {reason}; take .gz off its name or compress it again") from None
+        raise InputError(f"{path}: {reason}; remove .gz from its name, or compress it again") from None
     except (EOFError, zlib.error):
-        raise InputError(f"{path}: its gzip data is damaged or ends too early; fetch or write it again") from None
+        raise InputError(f"{path}: the gzip data is damaged or incomplete; download or write the file again") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 @contextmanager
 def packing(path: Path, packed: bool) -> Iterator[IO[bytes]]:
-    """A file to write bytes to, gzipped when ``packed``, the same bytes whenever that is."""
+    """A file to write bytes to, gzipped when ``packed``; the same content always gives the same bytes."""
     with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) if packed else path.open("wb") as stream:
         yield cast(IO[bytes], stream)
 
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to; it takes the place of ``path`` only when the block ends well."""
+    """A path beside ``path`` to write to; it replaces ``path`` only if the block ends without an error."""
     goal = path.resolve()
     try:
         if goal.is_dir():
-            raise InputError(f"{path}: is a folder; name a file in it")
+            raise InputError(f"{path} is a folder; name a file in it")
         with tempfile.TemporaryDirectory(prefix=".gelato-", dir=goal.parent) as scratch:
             part = Path(scratch) / goal.name
             yield part
             part.replace(goal)
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no folder {goal.parent}; make it first") from None
+        raise InputError(f"{path}: there is no folder {goal.parent}; create it first") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""Graphs that hold both directions of a link: SciPy and PyTorch Geometric. Only here pairs are also ``(2, p)``."""
+"""Graphs of SciPy and PyTorch Geometric, which hold both directions of a link, as ``(2, p)`` arrays."""
 
 from typing import Any
 
@@ -17,33 +17,40 @@ def from_scipy(adjacency: Any, *, directed: bool = False, **fields: Any) -> Grap
     """The graph of a sparse ``(n, n)`` matrix of weights, symmetric unless ``directed``; the diagonal is dropped.
 
     ``fields`` are the other attributes of ``Graph``, such as ``attributes`` and ``names``.
+
+    >>> from_scipy(csr_array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), names=["a", "b", "c"])
+    Graph(3 nodes, 2 links, 0 attributes)
     """
     sparse, shape = issparse(adjacency), np.shape(adjacency)
     if not sparse or len(shape) != 2 or shape[0] != shape[1]:
         raise InputError(f"adjacency must be a square sparse matrix, got {type(adjacency).__name__} {shape}")
-    links: Any = csr_array(adjacency, dtype=np.float64, copy=True)
+    links: csr_array = csr_array(adjacency, dtype=np.float64, copy=True)
     links.sum_duplicates()
     links.eliminate_zeros()
     finite = np.isfinite(links.data).all()  # what is not finite is refused below, with its place
     if not directed and finite and (links - links.T).count_nonzero():
-        raise InputError("adjacency is not symmetric; say directed=True, or add its transpose to it")
+        raise InputError("adjacency is not symmetric; pass directed=True, or add its transpose to it")
     u, v = links.nonzero()
     return _from_both(np.column_stack([u, v]), links.data, None, links.shape[0], directed, fields)
 
 
 def to_scipy(graph: Graph) -> csr_array:
-    """The ``(n, n)`` weights of a graph, as a matrix that may be changed."""
+    """The ``(n, n)`` weights of a graph, as a matrix that may be changed.
+
+    >>> to_scipy(Graph.from_edges([[0, 1], [1, 2]])).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
     return graph.adjacency.copy()
 
 
 def from_pyg(data: Any, *, directed: bool = False) -> Graph:
     """The graph of a ``torch_geometric.data.Data``.
 
-    It is made of ``edge_index``, which may hold an undirected link in one direction or in both, and of ``edge_weight``,
-    ``edge_time``, ``x``, ``x_names``, ``y`` and ``names`` where they are there.
+    It is read from ``edge_index``, which may hold an undirected link in one direction or in both, and from
+    ``edge_weight``, ``edge_time``, ``x``, ``x_names``, ``y`` and ``names`` where they exist.
     """
     if data.edge_index is None:
-        raise InputError("the Data has no edge_index; convert its links to one first")
+        raise InputError("the Data object has no edge_index; convert its links to one first")
     pairs = data.edge_index.cpu().numpy().T
     keys = ("edge_weight", "edge_time", "x", "y", "names", "x_names")
     weights, times, x, y, names, x_names = (data.get(key) for key in keys)
@@ -61,9 +68,9 @@ def from_pyg(data: Any, *, directed: bool = False) -> Graph:
 def to_pyg(graph: Graph, *, sparse: bool = False, predicted: RankedLinks | None = None) -> Any:
     """The ``torch_geometric.data.Data`` of a graph, with both directions of an undirected link.
 
-    Attributes and weights are of Torch's default dtype; ``x`` is dense unless ``sparse``. Labels that are no numbers
-    become their position in the sorted ``y_names``. Links that were ``predicted`` are not in ``edge_index`` but apart,
-    each once, the best first: ``predicted_edge_index`` is ``(2, k)``, and ``predicted_score`` ``(k,)``.
+    Attributes and weights are of Torch's default dtype; ``x`` is dense unless ``sparse``. Labels that are not
+    numbers become their position in the sorted ``y_names``. Predicted links are kept out of ``edge_index``: they are in
+    ``predicted_edge_index`` ``(2, k)`` and ``predicted_score`` ``(k,)``, each once, the best first.
     """
     data_module = optional("torch_geometric.data", purpose="to_pyg", extra="pyg")
     torch = optional("torch", purpose="to_pyg", extra="pyg")
@@ -113,17 +120,17 @@ def _from_both(
                 u, v = pairs[first]
                 raise InputError(
                     f"link ({u}, {v}) has weight {weights[first]}, and ({v}, {u}) has {weights[second]}; "
-                    "make them equal, or say directed=True"
+                    "make them equal, or pass directed=True"
                 )
             half = pairs[:, 0] <= pairs[:, 1]
             pairs, weights, times = pairs[half], weights[half], None if times is None else times[half]
     return Graph.from_edges(pairs, n, weights=weights, times=times, directed=directed, **fields)
 
 
-def _tensor(attributes: Any, sparse: bool, torch: Any) -> Any:
+def _tensor(attributes: NDArray[Any] | csr_array, sparse: bool, torch: Any) -> Any:
     dtype = torch.get_default_dtype()
     if not sparse:
-        return torch.tensor(attributes.toarray() if issparse(attributes) else attributes, dtype=dtype)
+        return torch.tensor(attributes.toarray() if isinstance(attributes, csr_array) else attributes, dtype=dtype)
     coo = csr_array(attributes).tocoo()
     return torch.sparse_coo_tensor(
         np.stack(coo.coords), torch.tensor(coo.data, dtype=dtype), coo.shape, check_invariants=True, is_coalesced=True

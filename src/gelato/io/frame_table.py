@@ -1,4 +1,4 @@
-"""Frames of pandas and Polars as tables; their columns of numbers are not taken apart into cells."""
+"""Frames of pandas and Polars as tables; columns of numbers are used as they are, not cell by cell."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
-from gelato.io.blocks import Block, number, rows_at_once
+from gelato.io.blocks import RowBlock, number, rows_at_once
 from gelato.io.table import Table
 
 
@@ -18,8 +18,8 @@ class FrameColumn:
     """A column of a frame.
 
     Attributes:
-        listed: lists the ``(n,)`` cells as Python's own objects, ``""`` where one is missing.
-        numbers: ``(n,)`` the same where all are numbers or missing (``nan``), else ``None``.
+        listed: returns the ``(n,)`` cells as Python objects, ``""`` where one is missing.
+        numbers: ``(n,)`` the same as an array if all are numbers or missing (``nan``), else ``None``.
     """
 
     listed: Callable[[], list[Any]]
@@ -27,7 +27,7 @@ class FrameColumn:
 
     @cached_property
     def cells(self) -> list[Any]:
-        """``(n,)`` the cells, which are listed when they are first asked for."""
+        """``(n,)`` the cells, listed on first use."""
         return self.listed()
 
     def values(self, rows: slice) -> NDArray[np.float64]:
@@ -45,7 +45,7 @@ def frame_table(columns: Mapping[str, FrameColumn], label: str) -> Table:
     if not rows:
         raise InputError(f"{label} is empty; it needs at least one row")
 
-    def blocks() -> Iterator[Block]:
+    def blocks() -> Iterator[RowBlock]:
         size = rows_at_once(len(held))
         return (_FrameBlock(held, slice(start, min(start + size, rows))) for start in range(0, rows, size))
 
@@ -58,14 +58,14 @@ def frame_table(columns: Mapping[str, FrameColumn], label: str) -> Table:
 def pandas_columns(frame: Any) -> dict[str, FrameColumn]:
     """The columns of a pandas frame, by the text of their names."""
     if not hasattr(frame, "items"):
-        raise InputError(f"from_pandas takes data frames, got {type(frame).__name__}")
+        raise InputError(f"from_pandas needs a pandas DataFrame, got {type(frame).__name__}")
     return _named((name, _pandas_column(column)) for name, column in frame.items())
 
 
 def polars_columns(frame: Any) -> dict[str, FrameColumn]:
     """The columns of a Polars frame."""
     if not hasattr(frame, "iter_columns"):
-        raise InputError(f"from_polars takes data frames, got {type(frame).__name__}")
+        raise InputError(f"from_polars needs a Polars DataFrame, got {type(frame).__name__}")
     return _named((column.name, _polars_column(column)) for column in frame.iter_columns())
 
 

@@ -7,10 +7,10 @@ from gelato.graph import Graph
 from gelato.io.attributes import attribute_table, dense_columns
 from gelato.io.edges import edge_columns, table_graph
 from gelato.io.frame_table import FrameColumn, frame_table, pandas_columns, polars_columns
-from gelato.io.layout import Column, Layout
 from gelato.io.names import written_columns
 from gelato.io.optional import optional
 from gelato.io.predicted import RankedLinks, checked, first_of_each, keys_of
+from gelato.io.schema import Column, EdgeSchema
 
 
 def from_pandas(
@@ -29,10 +29,14 @@ def from_pandas(
     """The graph of a pandas frame of links, with attributes from a frame of nodes.
 
     The options are those of ``read_graph``, and ``kinds`` that of ``read_attributes``; names of nodes keep their type.
+
+    >>> import pandas
+    >>> from_pandas(pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}))
+    Graph(3 nodes, 2 links, 0 attributes)
     """
     columns = None if nodes is None else pandas_columns(nodes)
-    layout = Layout(source, target, weight, time, predicted=predicted)
-    return _graph(pandas_columns(edges), columns, layout, directed, kinds or {}, isolated)
+    schema = EdgeSchema(source, target, weight, time, predicted=predicted)
+    return _graph(pandas_columns(edges), columns, schema, directed, kinds or {}, isolated)
 
 
 def from_polars(
@@ -50,15 +54,15 @@ def from_polars(
 ) -> Graph:
     """The graph of a Polars frame of links, with attributes from a frame of nodes; see ``from_pandas``."""
     columns = None if nodes is None else polars_columns(nodes)
-    layout = Layout(source, target, weight, time, predicted=predicted)
-    return _graph(polars_columns(edges), columns, layout, directed, kinds or {}, isolated)
+    schema = EdgeSchema(source, target, weight, time, predicted=predicted)
+    return _graph(polars_columns(edges), columns, schema, directed, kinds or {}, isolated)
 
 
 def to_pandas(graph: Graph, *, predicted: RankedLinks | None = None) -> tuple[Any, Any]:
     """A frame of links (source, target, and weight and time if any) and one of nodes (node, and its attributes).
 
-    Links that were ``predicted`` follow those of the graph, which ``from_pandas`` takes alone. There are columns
-    predicted and score then; links of the graph have a score only if they were predicted all the same.
+    Predicted links follow those of the graph, with two more columns, predicted and score; links of the graph have a
+    score only if they are also among the predicted ones. ``from_pandas`` leaves predicted links out.
     """
     pandas = optional("pandas", purpose="to_pandas", extra="pandas")
     edges, nodes = _frames(graph, predicted)
@@ -76,14 +80,14 @@ def to_polars(graph: Graph, *, predicted: RankedLinks | None = None) -> tuple[An
 def _graph(
     edges: Mapping[str, FrameColumn],
     nodes: Mapping[str, FrameColumn] | None,
-    layout: Layout,
+    schema: EdgeSchema,
     directed: bool,
     kinds: Mapping[str, str],
     isolated: bool,
 ) -> Graph:
     attributes = None if nodes is None else attribute_table(frame_table(nodes, "the frame of nodes"), kinds)
     table = frame_table(edges, "the frame of links")
-    return table_graph(table, layout, attributes, directed=directed, isolated=isolated)
+    return table_graph(table, schema, attributes, directed=directed, isolated=isolated)
 
 
 def _frames(graph: Graph, predicted: RankedLinks | None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -99,7 +103,7 @@ def _frames(graph: Graph, predicted: RankedLinks | None) -> tuple[dict[str, Any]
 
 
 def _add_predicted(edges: dict[str, list[Any]], graph: Graph, links: RankedLinks) -> None:
-    """Put predicted links below those of the graph, with ``None`` where nothing is known of one."""
+    """Append predicted links to those of the graph, with ``None`` where a value is unknown."""
     pairs, score = checked(graph, links)
     place = {key: i for i, key in enumerate(keys_of(graph, graph.edges).tolist())}
     key = keys_of(graph, pairs).tolist()

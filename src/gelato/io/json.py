@@ -1,4 +1,4 @@
-"""Rows as JSON: a list of objects in ``.json``, an object a line in ``.jsonl``, plain or gzipped."""
+"""Rows as JSON: a list of objects in ``.json``, one object per line in ``.jsonl``, plain or gzipped."""
 
 import json
 import math
@@ -13,12 +13,12 @@ from gelato.io.files import packing, suffix_of
 
 
 def write_json(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a list of objects, one a line; see ``write_json_lines``."""
+    """Write a list of objects, one per line; see ``write_json_lines``."""
     _write(path, goal, _list(_objects(path, header, rows)))
 
 
 def write_json_lines(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write an object a line, in UTF-8; what is no finite number, or ``None``, is null, and other things are text."""
+    """Write one object per line, in UTF-8; ``None`` and numbers that are not finite become null, other objects text."""
     _write(path, goal, (f"{line}\n" for line in _objects(path, header, rows)))
 
 
@@ -54,4 +54,6 @@ def _write(path: Path, goal: Path, pieces: Iterable[str]) -> None:
             try:
                 stream.write(piece.encode())
             except UnicodeEncodeError:
-                raise InputError(f"{path}: {piece!r} cannot be written as UTF-8; rename what it names") from None
+                raise InputError(
+                    f"{path}: {piece!r} cannot be written as UTF-8; rename the node or the column"
+                ) from None

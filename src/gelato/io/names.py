@@ -1,4 +1,4 @@
-"""Names of nodes and attributes, as tables can hold them."""
+"""Names of nodes and attributes in the form that tables can hold."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from gelato.graph import Graph
 
 
 def written_names(graph: Graph, label: str) -> list[str] | list[int]:
-    """Names of the nodes as a table can hold them: integers if all are, else text."""
+    """Names of the nodes in the form that a table can hold: integers if all are, else text."""
     if graph.names is None:
         return list(range(graph.n))
     names = graph.names.tolist()
@@ -28,7 +28,7 @@ def written_names(graph: Graph, label: str) -> list[str] | list[int]:
 
 
 def written_columns(graph: Graph, label: str) -> list[str]:
-    """Names of the attributes, ``x0``, ``x1``, ... where the graph has none; no two alike, and none ``node``."""
+    """Names of the attributes, ``x0``, ``x1``, ... where the graph has none; all different, none is ``node``."""
     if graph.attribute_names is None:
         return [f"x{i}" for i in range(graph.f)]
     columns = [str(name) for name in graph.attribute_names.tolist()]

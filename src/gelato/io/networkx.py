@@ -1,4 +1,4 @@
-"""Graphs of NetworkX."""
+"""Graphs from and to NetworkX."""
 
 from typing import Any
 
@@ -22,16 +22,20 @@ def from_networkx(
     time: str | None = None,
     predicted: str | None = "predicted",
 ) -> Graph:
-    """The graph of a NetworkX graph of any kind; parallel links are dropped as repeats.
+    """The graph of any NetworkX graph; parallel links are dropped as repeats.
 
-    Links that ``to_networkx`` added as predictions are not taken for observed ones: they are left out.
+    Links that ``to_networkx`` added as predictions are left out.
 
     Args:
         graph: nodes may be anything hashable, and become the names.
         attributes: key of the numbers of each node, a vector or one number, or ``None``.
         weight: key of the weights; a link without one weighs 1. ``None`` for no weights.
-        time: key of the times, a number for every link, or ``None``.
-        predicted: key that is ``True`` for links that were only predicted; ``None`` takes them as links like others.
+        time: key of the times, one number per link, or ``None``.
+        predicted: key that is ``True`` for links that were only predicted; ``None`` treats them like other links.
+
+    >>> import networkx
+    >>> from_networkx(networkx.path_graph(["a", "b", "c"]))
+    Graph(3 nodes, 2 links, 0 attributes)
     """
     names = list(graph.nodes)
     index = {name: i for i, name in enumerate(names)}
@@ -63,15 +67,15 @@ def to_networkx(
     time: str = "time",
     predicted: RankedLinks | None = None,
 ) -> Any:
-    """The ``Graph`` or ``DiGraph`` of NetworkX, its nodes called by their names, with labels under ``y``.
+    """The ``Graph`` or ``DiGraph`` of NetworkX; its nodes are the names, and labels are under ``y``.
 
     Args:
         graph: what to convert.
         attributes: key of the attributes of each node.
-        weight: key of the weights, which are there if any differs from 1.
+        weight: key of the weights, which are set if any differs from 1.
         time: key of the times, if there are any.
-        predicted: links to add, with ``predicted=True``, ``score`` and ``rank`` (from 1). The links of the graph have
-            ``predicted=False`` then, and those that were predicted all the same their ``score`` and ``rank`` too.
+        predicted: links to add, with ``predicted=True``, ``score`` and ``rank`` (from 1). The links of the graph
+            then have ``predicted=False``, and a ``score`` and ``rank`` if they are also among the predicted ones.
     """
     networkx = optional("networkx", purpose="to_networkx", extra="networkx")
     result = networkx.DiGraph() if graph.directed else networkx.Graph()
@@ -113,13 +117,13 @@ def _vectors(graph: Any, names: list[Any], key: str) -> NDArray[np.float64]:
 def _vector(data: Any, key: str, place: str, size: int | None) -> NDArray[np.float64]:
     """The numbers under a key, ``size`` of them."""
     if key not in data:
-        raise InputError(f"{place} has no {key!r}; give it one, as all others")
+        raise InputError(f"{place} has no {key!r}; give it one, as the others have")
     try:
         vector = np.asarray(data[key], dtype=np.float64).ravel()
     except (TypeError, ValueError):
-        raise InputError(f"{place}: {key!r} is {data[key]!r}, which is not made of numbers; correct it") from None
+        raise InputError(f"{place}: {key!r} is {data[key]!r}, which is not a list of numbers; correct it") from None
     if size is not None and len(vector) != size:
-        raise InputError(f"{place}: {key!r} has {len(vector)} numbers, and others have {size}; make them equal")
+        raise InputError(f"{place}: {key!r} has {len(vector)} numbers, but others have {size}; make them equal")
     if not np.isfinite(vector).all():
         raise InputError(f"{place}: {key!r} is {data[key]!r}, which is not finite; fill missing values")
     return vector

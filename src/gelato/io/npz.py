@@ -1,9 +1,9 @@
 """Whole graphs in ``.npz`` files, without pickle.
 
-``edges`` ``(m, 2)`` and ``num_nodes`` are always there; attributes are ``x`` when dense, and ``x_data``, ``x_indices``,
+``edges`` ``(m, 2)`` and ``num_nodes`` are always present; attributes are ``x`` if dense, and ``x_data``, ``x_indices``,
 ``x_indptr`` and ``x_shape`` when sparse; ``y``, ``names``, ``x_names``, ``weights``, ``times`` and ``directed`` stand
 for labels, names of nodes and attributes, weights and times of the links, and direction, where the graph has them.
-Names are text or integers; arrays of other names are left alone.
+Names are text or integers; other arrays in the file are ignored.
 """
 
 from pathlib import Path
@@ -11,24 +11,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io.files import DAMAGED, reading, written_aside
 
-SPARSE_PARTS = ("x_data", "x_indices", "x_indptr", "x_shape")
+SPARSE_ARRAYS = ("x_data", "x_indices", "x_indptr", "x_shape")
 
 
 def read_npz(path: Path, directed: bool = False) -> Graph:
-    """The graph in a file; ``directed`` holds for files that do not say."""
+    """The graph in a file; ``directed`` applies to files that do not say."""
     arrays = _arrays(path)
     missing = [name for name in ("edges", "num_nodes") if name not in arrays]
-    if 0 < sum(part in arrays for part in SPARSE_PARTS) < len(SPARSE_PARTS):
-        missing += [part for part in SPARSE_PARTS if part not in arrays]
+    if 0 < sum(name in arrays for name in SPARSE_ARRAYS) < len(SPARSE_ARRAYS):
+        missing += [name for name in SPARSE_ARRAYS if name not in arrays]
     if missing:
-        found = ", ".join(arrays) or "nothing"
-        raise InputError(f"{path}: there is no array {', '.join(missing)}; it holds {found}")
+        present = ", ".join(arrays) or "nothing"
+        raise InputError(f"{path}: there is no array {', '.join(missing)}; it holds {present}")
     nodes = arrays["num_nodes"]
     if nodes.shape != () or nodes.dtype.kind not in "iu":
         raise InputError(f"{path}: num_nodes must be one integer, got {nodes.dtype} of shape {nodes.shape}")
@@ -49,7 +49,7 @@ def read_npz(path: Path, directed: bool = False) -> Graph:
 
 
 def write_npz(graph: Graph, path: Path) -> None:
-    """Write everything the graph holds but the count of dropped links."""
+    """Write everything the graph holds except the count of dropped links."""
     u, v = graph.edges.T
     small = graph.n <= np.iinfo(np.int32).max
     arrays: dict[str, Any] = {
@@ -62,8 +62,8 @@ def write_npz(graph: Graph, path: Path) -> None:
         "times": graph.times,
         "directed": np.bool_(True) if graph.directed else None,
     }
-    x: Any = graph.attributes
-    if issparse(x):
+    x = graph.attributes
+    if isinstance(x, csr_array):
         arrays |= {"x_data": x.data, "x_indices": x.indices, "x_indptr": x.indptr, "x_shape": np.array(x.shape)}
     else:
         arrays["x"] = x
@@ -79,25 +79,25 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         except DAMAGED as error:
             if "allow_pickle" in str(error) or "pickled data" in str(error):
                 raise InputError(
-                    f"{path}: holds pickled Python objects, which are not loaded; save plain arrays"
+                    f"{path}: it holds pickled Python objects, which are never loaded; save plain arrays"
                 ) from None
-            raise InputError(f"{path}: is not a whole .npz file; fetch or write it again") from None
+            raise InputError(f"{path} is not a complete .npz file; download or write it again") from None
 
 
-def _attributes(arrays: dict[str, NDArray[Any]]) -> Any:
+def _attributes(arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | csr_array | None:
     if "x_data" not in arrays:
         return arrays.get("x")
     try:
-        parts = (arrays["x_data"], arrays["x_indices"], arrays["x_indptr"])
-        attributes = csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
+        triple = (arrays["x_data"], arrays["x_indices"], arrays["x_indptr"])
+        attributes = csr_array(triple, shape=tuple(arrays["x_shape"].tolist()))
         attributes.check_format(full_check=True)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{', '.join(SPARSE_PARTS)} do not fit together: {error}") from None
+        raise InputError(f"{', '.join(SPARSE_ARRAYS)} do not fit together: {error}") from None
     return attributes
 
 
 def _objects(array: NDArray[Any] | None) -> NDArray[Any] | None:
-    """The same names as Python's own text and integers, which print without their type."""
+    """The same names as Python's own ``str`` and ``int``, which print without their type."""
     if array is None:
         return None
     text = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array

@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are used, and named with their extra when they are missing."""
+"""Optional packages: imported where they are used; if one is missing, the error names the extra to install."""
 
 import warnings
 from importlib import import_module
@@ -8,10 +8,10 @@ from gelato.errors import MissingDependency
 
 
 def optional(module: str, *, purpose: str, extra: str) -> Any:
-    """The module ``module``, or an error that tells how to install its package."""
+    """The module ``module``, or an error that says how to install its package."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of what the package itself imports
+            warnings.simplefilter("ignore", DeprecationWarning)  # raised by the package's own imports
             return import_module(module)
     except ImportError:
         raise MissingDependency(purpose, module.split(".")[0].replace("_", "-"), extra) from None

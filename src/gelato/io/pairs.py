@@ -1,4 +1,4 @@
-"""Lists of pairs and of nodes of a graph, named in files as the graph names them."""
+"""Files that list pairs or nodes of a graph, by the names the graph gives them."""
 
 from array import array
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gelato.errors import InputError
 from gelato.graph import Graph, Pairs
 from gelato.io.attributes import NODE_COLUMNS, node_column
-from gelato.io.layout import Column, Layout
+from gelato.io.schema import Column, EdgeSchema
 from gelato.io.table import Table
 from gelato.io.tables import open_table
 
@@ -26,27 +26,35 @@ def read_pairs(
 ) -> Pairs:
     """``(e, 2)`` the pairs of nodes of a graph in a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet`` file.
 
-    The file has one pair a row, laid out as in ``read_graph``; columns beside the two nodes are left alone. Nodes are
-    called by the text of their names, or by their indices where the graph has no names. Pairs come as they are written:
-    in their order, repeats included, and with the nodes of each in the order of the row.
+    The file has one pair per row, in the same form as for ``read_graph``; columns other than the two nodes are ignored.
+    Nodes are given by name, or by index if the graph has no names. Pairs are returned as they are written: in their
+    order, with repeats, and with the two nodes in the order of the row.
 
     Args:
         path: the file.
         graph: the graph whose nodes are meant; its links do not matter.
         source, target, delimiter: as in ``read_graph``.
-        header: whether the first row names the columns; by default as in ``read_graph``, though a row of two nodes of
-            the graph is a pair.
+        header: whether the first row names the columns; by default as in ``read_graph``, except that a row of two
+            nodes of the graph is always a pair.
+
+    >>> import tempfile
+    >>> graph = Graph.from_edges([[0, 1], [1, 2]], names=["ann", "bob", "cem"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "pairs.csv"
+    ...     _ = path.write_text("source,target\\nann,cem\\n")
+    ...     read_pairs(path, graph).tolist()
+    [[0, 2]]
     """
-    layout = Layout(source, target, weight=False, time=False)
+    schema = EdgeSchema(source, target, weight=False, time=False)
     texts = _texts(graph)
     ends = array("q")
 
     def is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
         named = isinstance(source, str) or isinstance(target, str)
-        return layout.is_header(first, second) and (named or not all(cell in texts for cell in first[:2]))
+        return schema.is_header(first, second) and (named or not all(cell in texts for cell in first[:2]))
 
     with open_table(Path(path), is_header, header=header, delimiter=delimiter) as table:
-        u, v, _, _ = layout.columns(table)
+        u, v, _, _ = schema.columns(table)
         nodes = _Nodes(graph, texts, table)
         for number, cells in table.rows((u, v)):
             first, second = nodes.index(cells[u], number, u), nodes.index(cells[v], number, v)
@@ -61,16 +69,16 @@ def read_pairs(
 def read_nodes(
     path: str | Path, graph: Graph, *, header: bool | None = None, delimiter: str | None = None
 ) -> NDArray[np.int64]:
-    """``(q,)`` the nodes of a graph in a file with one node a row, each once, in the order in which they first come.
+    """``(q,)`` the nodes of a graph in a file with one node per row, each once, in the order of first appearance.
 
-    Nodes stand in a column called node, id or name, else in the first, and are called as in ``read_pairs``.
+    The column is the one called node, id or name, else the first; nodes are given as in ``read_pairs``.
 
     Args:
         path: a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet`` file.
         graph: the graph whose nodes are meant.
         header: whether the first row names the columns. By default it does when a cell is one of node, id and name,
-            and its first cell is no node of the graph.
-        delimiter: what divides the columns of a text file; by default its suffix tells.
+            and its first cell is not a node of the graph.
+        delimiter: what separates the columns of a text file; by default the suffix decides.
     """
     texts = _texts(graph)
 
@@ -80,8 +88,8 @@ def read_nodes(
     with open_table(Path(path), is_header, header=header, delimiter=delimiter) as table:
         column = node_column(table.header or [""])
         nodes = _Nodes(graph, texts, table)
-        found = dict.fromkeys(nodes.index(cells[column], number, column) for number, cells in table.rows((column,)))
-    return np.fromiter(found, dtype=np.int64, count=len(found))
+        listed = dict.fromkeys(nodes.index(cells[column], number, column) for number, cells in table.rows((column,)))
+    return np.fromiter(listed, dtype=np.int64, count=len(listed))
 
 
 class _Nodes:
@@ -103,7 +111,7 @@ class _Nodes:
             raise InputError(f"{place}: a node has no name; fill the cell or drop the row")
         if node is not None:
             raise InputError(f"{place}: two nodes of the graph are both written as {cell!r}; give them other names")
-        hint = ", or say header=True if the row names the columns" if self._first and not self._table.header else ""
+        hint = ", or pass header=True if the row names the columns" if self._first and not self._table.header else ""
         raise InputError(
             f"{place}: node {cell!r} is not in the graph, which has {self._graph.n:,} nodes such as "
             f"{self._graph.name_of(0)!r}; correct the name, or drop the row{hint}"
@@ -111,7 +119,7 @@ class _Nodes:
 
 
 def _texts(graph: Graph) -> dict[str, int]:
-    """What tables call the nodes of a graph, and their indices; -1 where two nodes are called alike."""
+    """Names of the nodes as text, and their indices; -1 where two nodes have the same name as text."""
     index: dict[str, int] = {}
     for node in range(graph.n):
         text = str(graph.name_of(node))

@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
-from gelato.io.blocks import Block, number
+from gelato.io.blocks import RowBlock, number
 from gelato.io.files import reading
 from gelato.io.optional import optional
 from gelato.io.table import HeaderRule, Row, Table
 
-BATCH = 65_536
-"""Rows read or written at a time, at most."""
-CELLS = 1 << 22
-"""Cells read or written at a time, about."""
+BATCH_ROWS = 65_536
+"""The most rows read or written at a time."""
+BATCH_CELLS = 1 << 22
+"""About how many cells are read or written at a time."""
 
 
 @contextmanager
 def parquet_table(path: Path, is_header: HeaderRule, header: bool | None, delimiter: str | None) -> Iterator[Table]:
-    """The table in a file, which has names of its columns, and nothing between its cells."""
+    """The table in a file, which always names its columns and has no delimiter."""
     if header is False or delimiter is not None:
         raise InputError(f"{path}: a parquet file has column names and no delimiter; leave out header and delimiter")
     with reading(path) as stream:
@@ -32,7 +32,7 @@ def parquet_table(path: Path, is_header: HeaderRule, header: bool | None, delimi
 
 
 def write_parquet(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows to ``goal``; a column is whatever pyarrow makes of the values that are written first."""
+    """Write rows to ``goal``; pyarrow infers the type of a column from the values that are written first."""
     parquet = optional("pyarrow.parquet", purpose=f"writing {path}", extra="parquet")
     arrow = optional("pyarrow", purpose=f"writing {path}", extra="parquet")
     left, size = iter(rows), _rows_at_once(len(header))
@@ -55,7 +55,7 @@ class _File:
         try:
             self._file = parquet.ParquetFile(stream)
         except self._arrow.ArrowException as error:
-            raise InputError(f"{path}: is not a whole parquet file; write it again ({_line(error)})") from None
+            raise InputError(f"{path} is not a complete parquet file; write it again ({_line(error)})") from None
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path}: there are columns but no rows; add rows")
         self.names: tuple[str, ...] = tuple(self._file.schema_arrow.names)
@@ -69,7 +69,7 @@ class _File:
             ]
             yield from zip(block.numbers, zip(*columns, strict=True), strict=True)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[RowBlock]:
         """The rows, some at a time."""
         done = 0
         try:
@@ -101,7 +101,7 @@ class _ArrowBlock:
         return values
 
     def _values(self, column: int) -> NDArray[np.float64]:
-        """What the text of the cells says, though every different cell is written and parsed only once."""
+        """The numbers that the text of the cells gives, though each distinct cell is converted and parsed only once."""
         held = self._batch.column(column)
         types = self._arrow.types
         if types.is_integer(held.type) or types.is_float64(held.type):  # a null becomes nan
@@ -119,13 +119,13 @@ class _ArrowBlock:
             return [cell or "" for cell in held.cast(self._arrow.string()).to_pylist()]
         except self._arrow.ArrowException:
             raise InputError(
-                f"{self._path}, column {self._batch.schema.names[column]!r}: holds {held.type}; "
+                f"{self._path}, column {self._batch.schema.names[column]!r} holds {held.type}; "
                 "a cell must be a number, a time or UTF-8 text"
             ) from None
 
 
 def _rows_at_once(width: int) -> int:
-    return max(1, min(BATCH, CELLS // max(1, width)))
+    return max(1, min(BATCH_ROWS, BATCH_CELLS // max(1, width)))
 
 
 def _line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Predicted links on their way out: checked against their graph, and as matrices and frames in its names."""
+"""Predicted links, checked against their graph, as matrices and as frames with its names."""
 
 from typing import Any, Protocol
 
@@ -24,7 +24,10 @@ class RankedLinks(Protocol):
 
 
 def links_to_scipy(graph: Graph, links: RankedLinks) -> csr_array:
-    """``(n, n)`` the scores of predicted links, symmetric when the graph is undirected; of repeats, the best rank's."""
+    """``(n, n)`` the scores of predicted links, symmetric when the graph is undirected.
+
+    A link that is listed more than once keeps the score of its best rank.
+    """
     pairs, score = checked(graph, links)
     first = first_of_each(graph, pairs)
     (u, v), score = pairs[first].T, score[first]
@@ -73,5 +76,5 @@ def keys_of(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
 
 
 def first_of_each(graph: Graph, pairs: Pairs) -> NDArray[np.intp]:
-    """Positions of pairs that no better rank has, in the order of ranks."""
+    """Positions of the pairs without repeats, in the order of ranks; of repeats the best rank stays."""
     return np.sort(np.unique(keys_of(graph, pairs), return_index=True)[1])

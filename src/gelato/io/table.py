@@ -1,17 +1,17 @@
-"""A table: rows of cells that know their file and line, whatever they came from."""
+"""A table: rows of cells that know their file and line, whatever their source."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gelato.errors import InputError
-from gelato.io.blocks import Block, cell_blocks
+from gelato.io.blocks import RowBlock, cell_blocks
 
 Row = tuple[int, Sequence[Any]]
 """Number of a row in its source, counted from 1, and its cells; a missing cell is ``""``."""
 
 HeaderRule = Callable[[Sequence[str], Sequence[str] | None], bool]
-"""Whether the first row of a table is a header, told from it and the second row, if there is one."""
+"""Whether the first row of a table is a header, given this row and the second, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Table:
         unit: what its row numbers count: ``line`` or ``row``.
         header: names of the columns, or ``None``.
         width: number of columns.
-        source: gives number and cells of each row below the header; those of columns that are not wanted may be empty.
-        parts: gives the same rows in blocks, where it can do so without taking them apart; or ``None``.
+        source: yields number and cells of each row below the header; cells of columns not wanted may be empty.
+        blocked: yields the same rows in blocks, if the source can do so faster; or ``None``.
         again: whether the rows can be read more than once.
     """
 
@@ -33,32 +33,32 @@ class Table:
     header: tuple[str, ...] | None
     width: int
     source: Callable[[Collection[int] | None], Iterator[Row]]
-    parts: Callable[[], Iterator[Block]] | None = None
+    blocked: Callable[[], Iterator[RowBlock]] | None = None
     again: bool = True
 
     def rows(self, wanted: Collection[int] | None = None) -> Iterator[Row]:
-        """Number and cells of each row below the header; only the ``wanted`` columns must make sense."""
+        """Number and cells of each row below the header; only the ``wanted`` columns need be filled."""
         return self.source(wanted)
 
-    def blocks(self, wanted: Collection[int] | None = None) -> Iterator[Block]:
-        """The same rows, some at a time, to be taken apart column by column."""
-        return cell_blocks(self.rows(wanted), self.width) if self.parts is None else self.parts()
+    def blocks(self, wanted: Collection[int] | None = None) -> Iterator[RowBlock]:
+        """The same rows in blocks, to be read column by column."""
+        return cell_blocks(self.rows(wanted), self.width) if self.blocked is None else self.blocked()
 
     def place(self, number: int) -> str:
-        """Where a row stands, as messages say it."""
+        """Where a row stands, as messages put it."""
         return f"{self.label}, {self.unit} {number}"
 
     def position(self, asked: str | int, role: str) -> int:
-        """Position of a column asked for by name, or by number counted from 0."""
+        """Position of a column given by name, or by number counted from 0."""
         if isinstance(asked, int) and not isinstance(asked, bool):
             if not 0 <= asked < self.width:
                 raise InputError(f"{self.label}: {role}={asked} is not one of its columns 0 to {self.width - 1}")
             return asked
         if self.header is None:
             raise InputError(f"{self.label}: {role}={asked!r} names a column, but the file has no header")
-        found = [i for i, name in enumerate(self.header) if name == asked]
-        if len(found) != 1:
-            problem = f"there are {len(found)} columns {asked!r}" if found else f"there is no column {asked!r}"
+        matches = [i for i, name in enumerate(self.header) if name == asked]
+        if len(matches) != 1:
+            problem = f"there are {len(matches)} columns {asked!r}" if matches else f"there is no column {asked!r}"
             known = ", ".join(map(repr, self.header))
             raise InputError(f"{self.label}: {problem}; {role} must be one of {known}")
-        return found[0]
+        return matches[0]

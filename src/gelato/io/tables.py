@@ -14,9 +14,9 @@ from gelato.io.text_table import text_table
 from gelato.registry import Registry
 
 Reader = Callable[[Path, HeaderRule, bool | None, str | None], AbstractContextManager[Table]]
-"""Opens a file; tells its header by a rule, unless that is given, and its delimiter, unless that is given."""
+"""Opens a file, given the rule that recognises a header, whether there is a header, and the delimiter, if known."""
 Writer = Callable[[Path, Path, Sequence[str], Iterable[Sequence[Any]]], None]
-"""Writes a header and rows to the second path, in the form that the name of the first asks for."""
+"""Writes a header and rows to the second path, in the format of the first path's suffix."""
 
 
 @contextmanager
@@ -29,9 +29,18 @@ def open_table(
 
 
 def write_table(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows under a header, in the format that the suffix names; the file appears whole or not at all.
+    """Write rows under a header, in the format of the suffix; the file is written completely or not at all.
 
-    Beside the formats that are read, a ``.json`` file is a list of objects, and a ``.jsonl`` file has an object a line.
+    Besides the formats that can be read, ``.json`` gives a list of objects, and ``.jsonl`` one object per line.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(Path(folder) / "links.tsv", ["source", "target", "score"], [["a", "b", 0.5], ["b", "c", 2.0]])
+    ...     print((Path(folder) / "links.tsv").read_text().replace("\\t", " "))
+    source target score
+    a b 0.5
+    b c 2
+    <BLANKLINE>
     """
     path = Path(path)
     write = format_of(path, WRITERS)

@@ -2,7 +2,7 @@
 
 Cells are UTF-8 and lose the spaces around them unless they are quoted. Blank lines are skipped. A line that starts with
 ``#`` or ``%`` is a comment: anywhere in ``.txt``, and above the first row in ``.csv`` and ``.tsv``, where such a cell
-further down is data. The first row of a ``.txt`` tells its delimiter: a tab, else a comma, else runs of white space.
+further down is data. The delimiter of a ``.txt`` is that of its first row: a tab, else a comma, else white space.
 """
 
 import codecs
@@ -21,7 +21,7 @@ SPACES = " "
 """The delimiter that stands for any run of white space."""
 
 Record = str | list[str]
-"""A row: a plain line that is yet to be cut at its delimiters, or cells."""
+"""A row: a plain line that is yet to be split, or cells."""
 
 _NEEDS_QUOTES = re.compile(r"[\"\r\n]|^[#%\s]|\s$|^$")
 
@@ -30,7 +30,7 @@ class TextReader:
     """Rows of delimited text, one after the other.
 
     Attributes:
-        delimiter: what divides the cells; in a ``.txt`` file without a given one it is known from the first row on.
+        delimiter: what separates the cells; if not given, a ``.txt`` file has one from its first row on.
     """
 
     def __init__(self, path: Path, stream: IO[bytes], delimiter: str | None = None) -> None:
@@ -56,7 +56,8 @@ class TextReader:
             line = line.rstrip("\r\n")
             if "\r" in line:
                 raise InputError(
-                    f"{self._path}, line {number}: a carriage return alone ends no line; save with LF or CRLF ends"
+                    f"{self._path}, line {number}: a carriage return alone does not end a line; "
+                    "save the file with LF or CRLF line ends"
                 )
             yield number, line.split() if self.delimiter == SPACES else line
 
@@ -70,7 +71,7 @@ class TextReader:
 
 
 def write_text(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows to ``goal`` in the form that the name ``path`` asks for; ``.txt`` is separated by tabs."""
+    """Write rows to ``goal`` in the format of ``path``'s suffix; ``.txt`` is separated by tabs."""
     suffix = suffix_of(path)
     delimiter = DELIMITERS[suffix.removesuffix(".gz")] or "\t"
     with packing(goal, suffix.endswith(".gz")) as stream:
@@ -79,7 +80,9 @@ def write_text(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Seq
             try:
                 stream.write(f"{line}\n".encode())
             except UnicodeEncodeError:
-                raise InputError(f"{path}: {line!r} cannot be written as UTF-8; rename what it names") from None
+                raise InputError(
+                    f"{path}: {line!r} cannot be written as UTF-8; rename the node or the column"
+                ) from None
 
 
 def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, str]]:
@@ -95,7 +98,7 @@ def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, str]]:
 
 
 def _quoted(path: Path, number: int, line: str, lines: Iterator[tuple[int, str]], delimiter: str) -> list[str]:
-    """Cells of a row with quotes, which may go on for several lines."""
+    """Cells of a row with quotes, which may span several lines."""
     record = [line]
 
     def row() -> Iterator[str]:
@@ -103,14 +106,14 @@ def _quoted(path: Path, number: int, line: str, lines: Iterator[tuple[int, str]]
         for _, following in lines:
             record.append(following)
             yield following
-        raise InputError(f"{path}, line {number}: a quoted cell is never closed; add the missing quote")
+        raise InputError(f"{path}, line {number}: a quoted cell is not closed; add the missing quote")
 
     try:
         cells = next(csv.reader(row(), delimiter=delimiter, skipinitialspace=True))
     except csv.Error as error:
         raise InputError(f"{path}, line {number}: {error}; is a quote left open?") from None
     raw = "".join(record)
-    # The csv module does not tell which cells were quoted, and only those keep their outer spaces.
+    # The csv module does not say which cells were quoted, and only those keep their outer spaces.
     cells = [cell if (bare := cell.strip()) == cell or f'"{_doubled(cell)}"' in raw else bare for cell in cells]
     return cells[:-1] if delimiter == SPACES and cells[-1] == "" else cells
 

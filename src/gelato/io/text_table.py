@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from gelato.errors import InputError
-from gelato.io.blocks import Block, CellBlock, batches, line_block
+from gelato.io.blocks import CellBlock, RowBlock, batches, line_block
 from gelato.io.files import reading
 from gelato.io.table import HeaderRule, Row, Table
 from gelato.io.text import Record, TextReader
@@ -28,7 +28,7 @@ def text_table(path: Path, is_header: HeaderRule, header: bool | None, delimiter
 
 
 class _Rows:
-    """The rows of a file, as wide as the first; ``above`` of them are no data."""
+    """The rows of a file, all as wide as the first; the first ``above`` of them are not data."""
 
     def __init__(self, path: Path, stream: IO[bytes], delimiter: str | None) -> None:
         self._path, self._stream = path, stream
@@ -52,7 +52,7 @@ class _Rows:
                 raise self._uneven(number, len(cells))
             yield number, cells
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[RowBlock]:
         """The same rows, some at a time."""
         for numbers, batch in batches(self._even(), len(self.first)):
             lines = [record for record in batch if isinstance(record, str)]
@@ -76,6 +76,6 @@ class _Rows:
 
     def _uneven(self, number: int, width: int) -> InputError:
         return InputError(
-            f"{self._path}, line {number}: the number of columns is {width}, and in line {self.line} it is "
-            f"{len(self.first)}; make them equal, and quote cells that hold the delimiter"
+            f"{self._path}, line {number}: the number of columns is {width}, but in line {self.line} it is "
+            f"{len(self.first)}; make them equal, and quote cells that contain the delimiter"
         )

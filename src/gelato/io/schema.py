@@ -1,4 +1,4 @@
-"""The layout of an edge table: whether it has a header, and which columns hold what."""
+"""The schema of an edge table: whether it has a header, and which columns hold what."""
 
 import re
 from collections.abc import Sequence
@@ -9,22 +9,22 @@ from gelato.errors import InputError
 from gelato.io.table import Table
 
 Column = str | int | None
-"""A column by name, by position counted from 0, or wherever it is usually found."""
+"""A column by name or by position counted from 0; ``None`` for the usual one."""
 
-NODE_COLUMNS = (
+END_COLUMNS = (
     *(("source", "target"), ("src", "dst"), ("src", "dest"), ("from", "to"), ("fromnode", "tonode")),
     *(("u", "v"), ("i", "j"), ("node1", "node2"), ("id1", "id2"), ("user1", "user2"), ("head", "tail")),
     *(("subject", "object"), ("start", "end"), ("citing", "cited"), ("sourcenode", "targetnode")),
 )
-"""Names of the two node columns, in lower case, without punctuation and a last ``id``."""
+"""Names of the two node columns, in lower case, without punctuation or a trailing ``id``."""
 WEIGHT_COLUMNS = ("weight",)
 TIME_COLUMNS = ("time", "timestamp")
 PREDICTED_COLUMNS = ("predicted",)
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Which columns of an edge table hold what, and how a text file is divided; see ``read_graph``."""
+class EdgeSchema:
+    """Which columns of an edge table hold what, and what separates them in a text file; see ``read_graph``."""
 
     source: Column = None
     target: Column = None
@@ -37,8 +37,8 @@ class Layout:
     def is_header(self, first: Sequence[str], second: Sequence[str] | None) -> bool:
         """Whether the first row is a header.
 
-        It is when a column is asked for by name; when it holds two well-known names of node columns, or a well-known
-        name of another column behind the first two; and when integers stand below two first cells that are none.
+        It is one if a column is given by name; if it holds two well-known names of node columns, or a well-known name
+        of another column after the first two; or if its first two cells are not integers but those below them are.
         """
         asked = (self.source, self.target, self.weight, self.time, self.predicted)
         if any(isinstance(column, str) for column in asked):
@@ -52,8 +52,8 @@ class Layout:
         """Positions of source, target, weight and time."""
         if table.width < 2:
             raise InputError(
-                f"{table.label}: there is 1 column, and links need two; if something else divides the columns, "
-                "name it with delimiter="
+                f"{table.label}: there is 1 column, and links need two; if the columns are separated differently, "
+                "set delimiter="
             )
         u, v = (_node_columns(table.header) if table.header else None) or (0, 1)
         u = u if self.source is None else table.position(self.source, "source")
@@ -63,7 +63,7 @@ class Layout:
         return u, v, _find(table, self.weight, "weight", (u, v)), _find(table, self.time, "time", (u, v))
 
     def flag(self, table: Table) -> int | None:
-        """Position of the column that tells which links were only predicted."""
+        """Position of the column that marks links that were only predicted."""
         u, v, _, _ = self.columns(table)
         return _find(table, self.predicted, "predicted", (u, v))
 
@@ -74,7 +74,7 @@ def _plain(name: str) -> str:
 
 def _node_columns(header: Sequence[str]) -> tuple[int, int] | None:
     plain = [_plain(name) for name in header]
-    return next(((plain.index(u), plain.index(v)) for u, v in NODE_COLUMNS if u in plain and v in plain), None)
+    return next(((plain.index(u), plain.index(v)) for u, v in END_COLUMNS if u in plain and v in plain), None)
 
 
 def _is_integer(cell: str) -> bool:
