@@ -14,10 +14,11 @@ from gelato.datasets import load
 from gelato.errors import InputError
 from gelato.explain import explain, explain_all
 from gelato.graph import Graph
-from gelato.methods import HEURISTICS, autocovariance, common_neighbors, cosine, katz
+from gelato.methods import HEURISTICS
 from gelato.methods.gelato.enhance.augmentation import similarity_of
 from gelato.methods.gelato.enhance.evidence import Evidence
 from gelato.methods.gelato.enhance.links import EnhancedLinks
+from gelato.methods.heuristics import autocovariance, common_neighbors, cosine, katz
 from gelato.ranking.top import top
 from gelato.scores import WalkScores
 from graphs import graphs, path, random_graph, star

@@ -8,7 +8,8 @@ import pytest
 from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.kernels.best import Limits
-from gelato.methods import HEURISTICS, autocovariance
+from gelato.methods import HEURISTICS
+from gelato.methods.heuristics import autocovariance
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.counting import CountJob, query_of
 from gelato.ranking.engines import ENGINES

@@ -13,7 +13,8 @@ from gelato.kernels.background import background_counts
 from gelato.kernels.bins import counts_of, levels
 from gelato.kernels.histogram import histogram_dense, histogram_walks
 from gelato.kernels.pairs import reached_pairs
-from gelato.methods import HEURISTICS, autocovariance, katz
+from gelato.methods import HEURISTICS
+from gelato.methods.heuristics import autocovariance, katz
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from gelato.methods import HEURISTICS, autocovariance
+from gelato.methods import HEURISTICS
+from gelato.methods.heuristics import autocovariance
 from gelato.scores import BlockScores, LiftedScores, key_of
 from graphs import random_graph
 

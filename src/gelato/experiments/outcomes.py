@@ -65,10 +65,13 @@ class Comparison:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the means lie within three deviations, or five percent; ``None`` where nothing was reported."""
+        """Whether the means lie within three standard errors, or five percent; ``None`` where nothing was reported.
+
+        How many seeds a reported deviation is of is not known, so it counts whole.
+        """
         if self.reported is None:
             return None
-        spread = 3 * ((self.reported.std or 0.0) ** 2 + self.std**2) ** 0.5
+        spread = 3 * ((self.reported.std or 0.0) ** 2 + self.std**2 / self.seeds) ** 0.5
         return abs(self.mean - self.reported.mean) <= max(spread, CLOSE * abs(self.reported.mean))
 
 

@@ -9,9 +9,9 @@ from scipy.sparse import csr_array, issparse
 
 from gelato import Gelato, read_graph, split
 from gelato.graph import Graph
+from gelato.methods.configuration import read_configuration
 from gelato.methods.gelato.enhance.mlp import PairFeatures, PairMLP
 from gelato.methods.gelato.pair_block import pair_block
-from gelato.methods.gelato.settings import read_settings
 
 KINDS = {
     "sparse": lambda X: csr_array(X),
@@ -68,5 +68,5 @@ def test_the_pair_mlp_alone_is_trained_on_a_table_of_numbers(tmp_path):
     graph = read_graph(tmp_path / "links.csv", attributes=tmp_path / "nodes.csv")
     assert issparse(graph.attributes) and graph.attributes.dtype == np.float64
     parts = split(graph)
-    model = Gelato(**{**read_settings("ablations/cora-ac"), "epochs": 1, "ratio": 2}).fit(parts)
+    model = Gelato(**{**read_configuration("ablations/cora-ac").settings, "epochs": 1, "ratio": 2}).fit(parts)
     assert np.isfinite(model.scores().pairs(parts.test)).all()

@@ -18,6 +18,9 @@ LOSS_NAMES = (
 )
 """Names in LOSSES, known without loading torch; a test keeps them equal."""
 
+ENCODERS = ("mlp", "gin", "gcn")
+"""What may learn the weights: a pair MLP, or a GNN."""
+
 GRID: dict[str, tuple[Any, ...]] = {
     "eta": (0.0, 0.25, 0.5, 0.75, 1.0),
     "alpha": (0.0, 0.25, 0.5, 0.75),
@@ -41,7 +44,7 @@ class GelatoSettings(TrainingSettings):
     steps: int = whole(3)  # length of the walk [t]
     self_loops: str | None = one_of(None, GRID["self_loops"])  # which nodes get one
     similarity: str = one_of("cosine", tuple(SIMILARITIES))  # of attributes
-    encoder: str = one_of("mlp", ("mlp", "gin", "gcn"))  # what learns weights: a pair MLP, or a GNN
+    encoder: str = one_of("mlp", ENCODERS)  # what learns weights
     hidden: int = whole(128)  # width of its layers
     dropout: float = share(0.5, below=1.0)
     learn_mixing: bool = yes_or_no(False)  # learn alpha and beta too, from the given values on

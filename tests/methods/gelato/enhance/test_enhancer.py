@@ -11,11 +11,10 @@ from gelato.graph import Graph
 from gelato.methods.gelato.enhance.enhancer import Enhancer
 from gelato.methods.gelato.enhance.links import enhanced_links
 from gelato.methods.gelato.enhance.mlp import PairFeatures, PairMLP
-from gelato.methods.gelato.settings import CHOICES
+from gelato.methods.gelato.settings import ENCODERS
 from graphs import random_graph
 
 CPU = torch.device("cpu")
-ENCODERS = CHOICES["encoder"]
 EACH_ENCODER = pytest.mark.parametrize("encoder", ENCODERS)
 EITHER_WAY = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 

@@ -18,7 +18,7 @@ from gelato.methods.gelato.enhance.enhancer import Enhancer
 from gelato.methods.gelato.enhance.evidence import Evidence
 from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
 from gelato.methods.gelato.model import Gelato
-from gelato.methods.gelato.settings import CHOICES
+from gelato.methods.gelato.settings import ENCODERS
 from gelato.ranking.top import top
 from gelato.splits import split
 from graphs import random_graph
@@ -144,7 +144,7 @@ def test_effects_are_exact_to_double_precision():
             assert effect == pytest.approx(weight(u, v, X) - weight(u, v, rest), abs=1e-12)
 
 
-@pytest.mark.parametrize("encoder", CHOICES["encoder"])
+@pytest.mark.parametrize("encoder", ENCODERS)
 def test_links_are_taken_apart(encoder):
     graph = attributed(9)
     links, enhancer, weights, evidence = made(graph, encoder=encoder)
