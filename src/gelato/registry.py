@@ -9,11 +9,17 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """A read-only mapping from names to parts; the command line and the contract tests iterate it."""
+    """A mapping from names to parts that only grows; the command line and the contract tests iterate it."""
 
     def __init__(self, kind: str, parts: Mapping[str, T]) -> None:
         self.kind = kind
         self._parts = dict(parts)
+
+    def register(self, name: str, part: T) -> None:
+        """Add a part of your own; a name that is taken is refused."""
+        if name in self._parts:
+            raise InputError(f"{self.kind} {name!r} exists already; choose another name")
+        self._parts[name] = part
 
     def __getitem__(self, name: str) -> T:
         try:

@@ -31,7 +31,7 @@ def refusal(call, *args, **options):
     return message
 
 
-PACKED = gzip.compress(b"".join(b"node %d,node %d\n" % (i, i * i) for i in range(1000)))
+PACKED = gzip.compress(b"".join(b"node %d,node %d\n" % (i, i * i) for i in range(1000)), mtime=0)
 
 
 @pytest.mark.parametrize(

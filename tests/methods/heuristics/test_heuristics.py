@@ -14,8 +14,8 @@ from gelato.datasets import two_cliques
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import to_networkx
+from gelato.methods import HEURISTICS
 from gelato.methods.heuristics import (
-    HEURISTICS,
     autocovariance,
     cosine,
     katz,
