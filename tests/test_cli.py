@@ -499,7 +499,7 @@ def test_a_refusal_is_the_same_in_a_process_of_its_own(command, gelato):
         ("evaluate plain.csv --method cn --seed -1", "'--seed': -1 is not in the range"),
         ("evaluate plain.csv --method cn --regime fair", "'--regime': 'fair' is not one of"),
         ("evaluate plain.csv --method ac --self-loops some", "'--self-loops'"),
-        ("evaluate plain.csv", "Missing option '--method'"),
+        ("evaluate plain.csv", "give --method, such as --method ac, or --model"),
         ("evaluate --method cn", "Missing argument 'GRAPH'"),
         ("evaluate plain.csv --method cn --jsno", "No such option"),
         ("evaluated plain.csv", "No such command 'evaluated'"),

@@ -17,7 +17,7 @@ import pytest
 from gelato.datasets import block_model, load
 from gelato.graph import Graph
 from gelato.io import read_graph, write_graph
-from gelato.methods import HEURISTICS, open_model
+from gelato.methods import HEURISTICS, open_model, open_run
 from gelato.methods.gelato.model import Gelato
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
@@ -185,10 +185,13 @@ def test_a_method_may_take_the_place_of_the_model(links, graph):
     assert list(jaccard[0]) == COLUMNS[:-1]  # its scores are no walks, so there are no reasons
 
 
-def test_nothing_is_trained_for_a_method_and_no_folder_is_told_of(command, folder):
+def test_a_heuristic_leaves_a_run_folder_too(command, folder):
     code, _, errors = command("predict", "edges.csv", "--method", "ac", "--top", "4", "--out", "ac.csv")
-    assert (code, errors) == (0, "4 links are in ac.csv\n")
-    assert not (folder / "ac.run").exists()
+    first, why, more = errors.splitlines()
+    assert (code, first) == (0, "4 links are in ac.csv")
+    assert why.startswith("why: gelato explain ac.run ") and more == "more: gelato report ac.run --out report.html"
+    assert command("explain", *why.split()[3:])[0] == 0
+    assert open_run(folder / "ac.run").model.method == "ac"
 
 
 def test_reasons_and_precision_may_be_left_out(links):
@@ -393,15 +396,15 @@ def test_a_model_is_applied_to_another_graph_and_says_what_differs(predicted, co
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--for", "n1", "--between", "kind=film", "kind=actor"), "--for and --between do not go together"),
+        (("--for", "n1", "--between", "kind=film", "kind=actor"), "--for and --between cannot be combined"),
         (("--between", "kind=film", "kind=song"), "'kind=song' is neither a file nor an attribute"),
-        (("--method", "ac", "--model", "links.run"), "--method trains nothing"),
-        (("--method", "ac", "--config", "paper/cora"), "--method trains nothing"),
-        (("--model", "links.run", "--option", "epochs=3"), "--option and --config do not go with --model"),
+        (("--method", "ac", "--model", "links.run"), "--model is trained already"),
+        (("--method", "ac", "--config", "paper/cora"), "holds settings of gelato, not of ac"),
+        (("--model", "links.run", "--option", "epochs=3"), "--model is trained already"),
         (("--model", "nowhere"), "gelato: nowhere"),
         (("--method", "magic"), "gelato: unknown method 'magic'"),
         (("--method", "ac", "--option", "beta=2"), "gelato: method 'ac' has no option 'beta'"),
-        (("--option", "magic=2"), "unknown setting 'magic'"),
+        (("--option", "magic=2"), "gelato: method 'gelato' has no option 'magic'"),
         (("--exclude", "nowhere.csv"), "gelato: nowhere.csv: there is no such file"),
         (("--hide", "1"), "Invalid value for '--hide'"),
         (("--hide", "0"), "Invalid value for '--hide'"),
@@ -459,7 +462,7 @@ def test_the_parts_of_an_explanation_add_up_to_the_score(predicted, command, fol
 
 def test_a_graph_alone_is_explained_by_autocovariance_and_says_so(command):
     code, output, errors = command("explain", "edges.csv", "n2", "n9")
-    assert (code, errors) == (0, "no model is given: these are walks of autocovariance (ac) on the graph\n")
+    assert (code, errors) == (0, "no model is given: these are walks of ac on the graph as it is\n")
     assert command("explain", "edges.csv", "n2", "n9", "--quiet") == (0, output, "")
     assert command("explain", "edges.csv", "n2", "n9", "--method", "ac") == (0, output, "")
 
@@ -469,7 +472,7 @@ def test_a_picture_is_written(predicted, command, folder):
     assert (code, errors) == (0, "")
     picture = (folder / "why.svg").read_text()
     assert picture.startswith("<svg") and "n2" in picture and "n9" in picture
-    assert one_line(command("explain", "links.run", "n2", "n9", "--picture", "no/why.svg"), "there is no folder")
+    assert one_line(command("explain", "links.run", "n2", "n9", "--picture", "no/why.svg"), "there is not a folder")
 
 
 @pytest.mark.parametrize(
@@ -534,15 +537,15 @@ def test_what_is_no_finished_run_is_refused(predicted, command, folder):
     (folder / "empty").mkdir()
     before = sorted(path.name for path in folder.iterdir())
     refusals = [
-        (("edges.csv",), "gelato: edges.csv: is no folder"),
-        (("nowhere",), "gelato: nowhere: is no folder"),
+        (("edges.csv",), "gelato: edges.csv: is not a folder"),
+        (("nowhere",), "gelato: nowhere: is not a folder"),
         (("empty",), "gelato: empty: holds no run"),
-        (("stopped.run",), "gelato: stopped.run: the run is not finished; the same command goes on with it"),
+        (("stopped.run",), "gelato: stopped.run: the run is not finished; resume it by running the same command again"),
         (
             ("links.run", "--out", "page.pdf"),
             "gelato: page.pdf: a report is a web page; choose a name that ends in",
         ),
-        (("links.run", "--out", "no/page.html"), "gelato: no/page.html: there is no folder no"),
+        (("links.run", "--out", "no/page.html"), "gelato: no/page.html: there is not a folder no"),
         (("nowhere", "--out", "page.pdf"), "gelato: page.pdf: a report is a web page"),  # before the run is looked at
         (("links.run", "--hide", "2"), "Invalid value for '--hide'"),
     ]
@@ -621,7 +624,7 @@ def test_a_prediction_that_was_stopped_and_killed_ends_like_an_undisturbed_one(c
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (130, "")
-    wanted = ["what was trained is kept in wild.run; the same command goes on from there", "gelato: stopped"]
+    wanted = ["what was trained is kept in wild.run; resume by running the same command again", "gelato: stopped"]
     assert [line for line in errors.splitlines() if line] == wanted
     kept = lines_in(run / "metrics.jsonl")
     assert 2 <= kept < 25 and not (folder / "wild.csv").exists()

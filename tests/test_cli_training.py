@@ -62,14 +62,16 @@ def test_fit_tells_what_it_did_and_writes_a_model(fitted, folder, graph):
 
 
 def test_a_trained_model_is_evaluated_beside_heuristics(command, fitted, graph, folder):
-    args = ("evaluate", "graph.npz", "--method", "ac,gelato", "--model", "run", "--json", "--quiet")
+    args = ("evaluate", "graph.npz", "--method", "ac", "--model", "run", "--json", "--quiet")
     code, output, errors = command(*args)
     assert (code, errors) == (0, "")
     plain, trained = json.loads(output)
     assert (plain["method"], trained["method"]) == ("ac", "gelato")
     model = Gelato.load(folder / "run", split(graph).train)
     assert trained["metrics"]["ap"] == metric("ap", rank(model.scores(), unbiased(split(graph))))
-    assert trained["options"] == {"weights": model.digest()}
+    assert trained["options"] == {"model": "run"}
+    named = command("evaluate", "graph.npz", "--method", "ac,gelato", "--model", "run", "--json", "--quiet")
+    assert [row["metrics"] for row in json.loads(named[1])] == [plain["metrics"], trained["metrics"]]
 
 
 def test_gelato_is_trained_on_the_spot_without_a_model(command, fitted):
@@ -128,22 +130,43 @@ def test_tune_is_never_worse_on_validation_than_autocovariance_and_goes_on(comma
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("fit", "graph.npz", "--out", "x", "--option", "etta=1"), "unknown setting 'etta'; known: eta, alpha"),
-        (("fit", "graph.npz", "--out", "x", "--option", "eta=-1"), "gelato: eta must be a number of at least 0"),
+        (
+            ("fit", "graph.npz", "--out", "x", "--option", "etta=1"),
+            "gelato: method 'gelato' has no option 'etta'; it takes epochs, learning_rate",
+        ),
+        (
+            ("fit", "graph.npz", "--out", "x", "--option", "eta=-1"),
+            "gelato: method 'gelato': eta must be a number of at least 0",
+        ),
         (("fit", "graph.npz", "--out", "x", "--config", "no.toml"), "gelato: no.toml: cannot be read"),
-        (("fit", "graph.npz", "--out", "x", "--device", "cuda:77"), "gelato: device 'cuda:77' is not there"),
-        (("fit", "graph.npz", *FIXED, "--out", "graph.npz"), "gelato: graph.npz: cannot be made a folder"),
+        (("fit", "graph.npz", "--out", "x", "--device", "cuda:77"), "gelato: device 'cuda:77' is not available"),
+        (
+            ("fit", "graph.npz", *FIXED, "--out", "graph.npz"),
+            "graph.npz: is a file; give a new folder",
+        ),
         (("fit", "graph.npz"), "Missing option '--out'"),
         (("tune", "bare.npz", "--out", "x"), "gelato: tuning needs node attributes"),
-        (("evaluate", "graph.npz", "--method", "ac", "--model", "run"), "are for --method gelato"),
+        (("evaluate", "graph.npz"), "give --method, such as --method ac, or --model"),
+        (
+            ("evaluate", "graph.npz", "--method", "ac", "--config", "paper/cora"),
+            "settings of gelato, which is",
+        ),
+        (
+            ("fit", "graph.npz", "--method", "gae", "--config", "paper/cora", "--out", "x"),
+            "of gelato, not of gae",
+        ),
+        (("fit", "graph.npz", "--method", "ac,cn", "--out", "x"), "--method takes one method here, got ac,cn"),
+        (("tune", "graph.npz", "--method", "cn", "--out", "x"), "gelato: cn has no setting to tune"),
         (
             ("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--split", "5"),
             "was made for another",
         ),
         (("evaluate", "graph.npz", "--method", "gelato", "--model", "nowhere"), "there is no such file"),
-        (("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--config", "y"), "do not go with --model"),
-        (("evaluate", "graph.npz", "--method", "ac,gelato", "--steps", "2"), "options are of one method"),
-        (("estimate", "graph.npz", "--method", "gelato"), "unknown method 'gelato'"),
+        (
+            ("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--config", "paper/cora"),
+            "--model run is trained already: it takes no --option and no --config",
+        ),
+        (("evaluate", "graph.npz", "--method", "ac", "--option", "gcn.epochs=2"), "is for gcn, which is not among ac"),
     ],
 )
 def test_a_mistake_is_told_in_a_line_and_ends_with_two(command, fitted, args, message):
@@ -153,9 +176,40 @@ def test_a_mistake_is_told_in_a_line_and_ends_with_two(command, fitted, args, me
     assert errors.startswith("Usage") or len(errors.splitlines()) == 1
 
 
-def test_training_without_torch_tells_how_to_install_it(folder):
-    code = "import sys; sys.modules['torch'] = None; from gelato.cli import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "fit", "graph.npz", "--out", "x"], cwd=folder, capture_output=True, text=True
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("fit", "graph.npz", "--out", "x"),
+        ("evaluate", "graph.npz", "--method", "gelato"),
+        ("evaluate", "graph.npz", "--model", "run"),
+        ("explain", "run", "1", "2"),
+        ("report", "run"),
+        ("predict", "graph.npz", "--method", "gae"),
+        ("tune", "graph.npz", "--method", "gcn", "--out", "x"),
+        ("estimate", "graph.npz", "--method", "gelato"),
+    ],
+    ids=" ".join,
+)
+def test_what_needs_torch_tells_how_to_install_it(folder, fitted, args):
+    done = without_torch(folder, "from gelato.cli import main; sys.exit(main(sys.argv[1:]))", *args)
+    assert done.returncode == 2 and done.stderr.endswith("needs torch: pip install 'gelato[train]'\n")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_without_torch_the_class_says_so_and_the_rest_works(folder):
+    done = without_torch(folder, "from gelato import Gelato")
+    assert "needs torch: pip install 'gelato[train]'" in done.stderr
+    working = "from gelato.cli import main; sys.exit(main(sys.argv[1:]))"
+    for args in (("fit", "graph.npz", "--method", "ac", "--out", "plain"), ("report", "plain", "--top", "2")):
+        done = without_torch(folder, working, *args)
+        assert done.returncode == 0, done.stderr
+
+
+def without_torch(folder, code, *args):
+    """Run some code where torch is not installed."""
+    hidden = (
+        "import sys, importlib.util as util; found = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'torch' else found(name, *rest)\n"
+        "sys.modules['torch'] = None\n"
     )
-    assert (done.returncode, done.stderr) == (2, "gelato: training needs torch: pip install 'gelato[train]'\n")
+    return subprocess.run([sys.executable, "-c", hidden + code, *args], cwd=folder, capture_output=True, text=True)

@@ -80,7 +80,14 @@ except PackageNotFoundError:  # run from the source tree
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'gelato' has no attribute {name!r}")
-    value = getattr(import_module(f"gelato.{_HOME[name]}"), name)
+    try:
+        value = getattr(import_module(f"gelato.{_HOME[name]}"), name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        from gelato.errors import MissingDependency
+
+        raise MissingDependency(name, "torch", "train") from None
     globals()[name] = value
     return value
 

@@ -104,12 +104,14 @@ def predict(
     from gelato.io.files import format_of
     from gelato.io.tables import WRITERS
     from gelato.prediction.selection import nodes_called, nodes_in
-    from gelato.prediction.suggest import suggest
+    from gelato.prediction.suggest import check_hiding, suggest
 
     if nodes and between:
         raise click.UsageError("--for and --between cannot be combined: give one of them")
     if out is not None:
         format_of(Path(out), WRITERS)  # a suffix that cannot be written is refused now, not after the training
+    if repeats:
+        check_hiding(graph, hide, repeats)
     say = say_unless(quiet or as_json)
     chosen: dict[str, Any] = {"per_node": per_node is not None, "min_score": min_score}
     if nodes:

@@ -70,7 +70,8 @@ def read_experiment(name: str) -> Experiment:
     run, about = tables["run"], tables["about"]
     for key, kind in RUN.items():
         if not isinstance(run.get(key), kind):
-            raise InputError(f"{read.place} [run]: {key} must be a {kind.__name__}, got {run.get(key)!r}")
+            rule = "text" if kind is str else "a whole number"
+            raise InputError(f"{read.place} [run]: {key} must be {rule}, got {run.get(key)!r}")
     for key in run:
         if key not in RUN:
             raise InputError(f"{read.place} [run]: unknown key {key!r}; known: {', '.join(RUN)}")

@@ -5,11 +5,13 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from gelato.graph import Graph
 from gelato.prediction.precision import REPEATS, SHARE, expected_precision
 from gelato.prediction.predictor import LinkPredictor
 from gelato.prediction.reasons import with_reasons
 from gelato.prediction.suggestions import Suggestions
 from gelato.ranking.rank import Progress
+from gelato.splits import hidden_shares
 
 Stage = Callable[[str, str], AbstractContextManager[Progress | None]]
 """From the title of a stage and the unit it counts in to a context that yields its progress callback."""
@@ -60,8 +62,7 @@ def suggest(
         )
     if len(suggestions) == 0:
         return suggestions
-    tiny = share == SHARE and int(share * predictor.graph_.m) == 0  # a tenth is less than one link
-    if repeats and not tiny:
+    if repeats and not _tiny(predictor.graph_, share):
         with stage("hiding links and looking for them", "times") as progress:
             options: dict[str, Any] = {"share": share, "repeats": repeats, "seed": seed, "run": run}
             precision = expected_precision(predictor, k, chosen=suggestions.chosen, progress=progress, **options)
@@ -70,3 +71,14 @@ def suggest(
         with stage("reasons", "links") as progress:
             suggestions = with_reasons(predictor, suggestions, progress=progress)
     return suggestions
+
+
+def check_hiding(graph: Graph, share: float, repeats: int) -> None:
+    """Refuse a share of the links that cannot be hidden, before anything is fitted."""
+    if not _tiny(graph, share):
+        hidden_shares(graph, graph.edges[:0], share, repeats, 0)
+
+
+def _tiny(graph: Graph, share: float) -> bool:
+    """Whether the usual tenth is less than one link, so that no precision can be stated."""
+    return share == SHARE and int(share * graph.m) == 0

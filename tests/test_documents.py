@@ -1,0 +1,91 @@
+"""The code of the documents and of every docstring runs, and the README's figures are those that are kept."""
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gelato
+from gelato import METHODS
+from gelato.experiments.experiment import read_experiment
+from gelato.experiments.outcomes import compared, kept
+from gelato.experiments.tables import BEGIN, END, placed, published_table
+from gelato.methods.configuration import shipped_names
+
+ROOT = Path(__file__).parent.parent
+SOURCE = Path(gelato.__file__).parent
+PUBLISHED = [f"paper/{name}" for name in ("cora", "citeseer", "pubmed", "photo", "computers")]
+MODULES = sorted(
+    ".".join(("gelato", *path.relative_to(SOURCE).with_suffix("").parts))
+    for path in SOURCE.rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
+)
+BLOCKS = [
+    pytest.param(code, id=f"{path.name} {i}")
+    for path in (ROOT / "README.md", ROOT / "docs" / "guide.md")
+    if path.exists()
+    for i, code in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.S))
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings_run(name):
+    failed, tried = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert tried > 0 and failed == 0
+
+
+@pytest.fixture
+def own_graph(tmp_path, monkeypatch):
+    """The files that the documents speak of, in an empty folder, and Cora by another name where it is not at hand."""
+    random = np.random.default_rng(0)
+    names = ["ann", "bob", "cat", "author_17", "author_42", *(f"n{i}" for i in range(35))]
+    for stem in ("edges", "newer"):
+        pairs = {tuple(sorted(random.choice(40, 2, replace=False).tolist())) for _ in range(160)}
+        rows = [f"{names[u]},{names[v]}" for u, v in sorted(pairs)]
+        (tmp_path / f"{stem}.csv").write_text(
+            "\n".join(["source,target", *rows, *(f"{a},n0" for a in names[:5])]) + "\n"
+        )
+    table = [f"{name},{','.join(map(str, random.integers(2, size=6)))}" for name in names]
+    for stem in ("nodes", "newer_nodes"):
+        (tmp_path / f"{stem}.csv").write_text("\n".join(["node,a,b,c,d,e,f", *table]) + "\n")
+    monkeypatch.chdir(tmp_path)
+    quick = dict(METHODS["gelato"].quick)
+    assert quick  # the documents train with patience
+
+
+@pytest.mark.usefixtures("own_graph")
+@pytest.mark.parametrize("code", BLOCKS)
+def test_code_of_the_documents_runs(code, capsys):
+    small = code.replace('load("cora")', 'load("debian-sample")').replace("Gelato()", "Gelato(epochs=2)")
+    small = small.replace('self_loops="all")', 'self_loops="all", epochs=1)').replace("epochs=100", "epochs=2")
+    before = dict(METHODS._parts)
+    try:
+        exec(compile(small, "document", "exec"), {"__name__": "document"})
+    finally:
+        METHODS._parts = before
+
+
+def test_the_published_figures_of_the_readme_are_those_that_are_kept():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.count(BEGIN) == text.count(END) == 1
+    assert placed(text, published_table(ROOT / "docs" / "results", PUBLISHED)) == text
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_every_seed_of_the_published_figures_is_kept_and_agrees(name):
+    """A change of a setting makes its outcomes stale, and this fails until they are run again."""
+    experiment = read_experiment(name)
+    outcomes = kept(experiment, ROOT / "docs" / "results")
+    assert [outcome.seed for outcome in outcomes] == list(range(experiment.seeds))
+    figures = {each.metric: each for each in compared(experiment, outcomes)}
+    assert figures["ap"].agrees and figures["ap"].reported is not None
+    assert figures["hits@1000"].agrees in (True, None)
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_every_file_that_ships_defines_a_result(name):
+    experiment = read_experiment(name)
+    assert experiment.source and experiment.dataset and experiment.seeds >= 1 and len(experiment.hash) == 64
