@@ -13,22 +13,31 @@ import statistics
 import subprocess
 import sys
 
-CASES = ("rank pubmed", "rank photo", "rank computers", "top pubmed")
+CASES = ("rank pubmed", "rank photo", "rank computers", "top pubmed", "train cora", "train citeseer", "grow 100000")
 
 WORKER = """
 import json, sys, time
-from gelato import HEURISTICS, load, rank, split, top, unbiased
+from gelato import HEURISTICS, Gelato, load, rank, split, top, unbiased
+from gelato.datasets import block_model
 
 ready = {}
 for line in sys.stdin:
     what, dataset = line.split()
     if dataset not in ready:
-        parts = split(load(dataset))
+        nodes = int(dataset) if dataset.isdecimal() else 0
+        blocks = [1000] * (nodes // 1000)
+        graph = block_model(blocks, 8 / 999, 2 / (nodes - 1000), seed=0) if nodes else load(dataset)
+        parts = split(graph)
         ready[dataset] = parts, unbiased(parts)
     parts, candidates = ready[dataset]
     begin = time.perf_counter()
+    if what == "train":
+        settings = {"eta": 0.5, "alpha": 0.5, "beta": 0.25, "self_loops": "all", "device": "cpu", "threads": THREADS}
+        model = Gelato(**settings, epochs=4).fit(parts)
+        print(json.dumps([min(epoch.seconds for epoch in model.history_), float(model.weights_.sum())]), flush=True)
+        continue
     scores = HEURISTICS["ac"](parts.train)
-    if what == "rank":
+    if what in ("rank", "grow"):
         ranks = rank(scores, candidates, threads=THREADS)
         result = [int(ranks.above.sum()), int(ranks.tied.sum())]
     else:

@@ -44,6 +44,7 @@ def own_graph(tmp_path, monkeypatch):
     names = ["ann", "bob", "cat", "author_17", "author_42", *(f"n{i}" for i in range(35))]
     for stem in ("edges", "newer"):
         pairs = {tuple(sorted(random.choice(40, 2, replace=False).tolist())) for _ in range(160)}
+        pairs |= {(u, u + 1) for u in range(39)}  # every node has a link
         rows = [f"{names[u]},{names[v]}" for u, v in sorted(pairs)]
         (tmp_path / f"{stem}.csv").write_text(
             "\n".join(["source,target", *rows, *(f"{a},n0" for a in names[:5])]) + "\n"

@@ -184,7 +184,7 @@ def test_an_evaluation_stopped_by_ctrl_c_goes_on_with_the_same_command(large, en
     args = ["evaluate", str(path), "--method", "ac", "--threads", "1", "--json"]
     code, shown = interrupted(args, environment)
     assert code == 130
-    assert "what was counted is kept; the same command goes on from there" in shown
+    assert "what was counted is kept; resume by running the same command again" in shown
     assert shown.rstrip().endswith("gelato: stopped")
     assert "Traceback" not in shown
     (kept,) = folder.iterdir()

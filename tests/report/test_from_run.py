@@ -111,7 +111,7 @@ def test_all_that_made_the_run_is_told(whole, graph):
     assert report.title == "mine" and report.command == "gelato report whole"
     assert (report.facts.n, report.facts.m, report.facts.f) == (graph.n, graph.m, graph.f)
     assert [epoch["loss"] for epoch in report.history] == [epoch.loss for epoch in model.history_]
-    assert report.best_epoch == model.best_epoch_ and report.fallback is False
+    assert report.best_epoch == model.best_epoch_ and list(report.remarks) == []
     assert report.settings["eta"] == 0.5 and report.settings["epochs"] == 2
     assert report.seeds["training"] == 0 and report.versions["gelato"] == __version__
     assert {"numpy", "torch", "python"} <= set(report.versions)

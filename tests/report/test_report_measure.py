@@ -122,28 +122,35 @@ def test_every_number_is_that_of_evaluate(report):
 
 def test_progress_ends_where_it_said_it_would():
     parts, seen = hidden(random_graph(1)), []
-    measure(parts, HEURISTICS["ac"](parts.train), parts=1, methods=["cn"], progress=lambda *each: seen.append(each))
+    measure(
+        parts,
+        HEURISTICS["ac"](parts.train),
+        name="gelato",
+        parts=1,
+        methods=["cn"],
+        progress=lambda *each: seen.append(each),
+    )
     assert [done for done, _ in seen] == list(range(1, seen[0][1] + 1))
 
 
 def test_a_partition_that_cannot_be_made_is_left_out_with_its_reason(monkeypatch):
     parts = hidden(random_graph(2))
     monkeypatch.setitem(sys.modules, "pymetis", None)
-    measured = measure(parts, HEURISTICS["ac"](parts.train), parts=3, methods=["cn"])
+    measured = measure(parts, HEURISTICS["ac"](parts.train), name="gelato", parts=3, methods=["cn"])
     assert "pip install 'gelato[metis]'" in measured.skipped["partitioned"]
     assert {each.regime for each in measured.outcomes} == {"unbiased", "biased"}
 
 
 def test_parts_that_no_test_link_lies_inside_are_left_out_with_their_reason():
     parts = hidden(path(6))
-    measured = measure(parts, HEURISTICS["ac"](parts.train), parts=6, methods=["cn"])
+    measured = measure(parts, HEURISTICS["ac"](parts.train), name="gelato", parts=6, methods=["cn"])
     assert "ask for fewer parts" in measured.skipped["partitioned"]
 
 
 def test_a_method_that_does_not_fit_the_graph_is_refused_when_it_was_asked_for():
     parts = hidden(path(9))
     with pytest.raises(InputError, match="cosine needs node attributes"):
-        measure(parts, HEURISTICS["ac"](parts.train), methods=["cosine"])
+        measure(parts, HEURISTICS["ac"](parts.train), name="gelato", methods=["cosine"])
 
 
 def test_methods_are_chosen_by_what_the_graph_has_and_by_its_size():

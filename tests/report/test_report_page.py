@@ -119,7 +119,7 @@ def test_a_report_with_one_thing_alone_is_a_page(name, report, tmp_path):
         "precision_words": {"expect"},
         "precision_curve": {"expect"},
         "best_epoch": set(),
-        "fallback": set(),
+        "remarks": set(),
     }.get(name, {"run"})
     assert {link[1:] for link in page.links if link.startswith("#") and not link.startswith("#m")} >= shown
 

@@ -64,7 +64,7 @@ def test_the_headline_puts_the_balanced_test_beside_the_honest_one(report):
 def test_the_headline_says_it_when_a_heuristic_is_better(report):
     best = max(report.measured.outcome(name, "unbiased").metrics["ap"] for name in ("ac", "aa", "cn"))
     honest = report.measured.outcome("gelato", "unbiased").metrics["ap"]
-    assert "The best heuristic, autocovariance, beats gelato here" in headline(changed(report.measured, 0.1))[2]
+    assert "The best heuristic, autocovariance, beats Gelato here" in headline(changed(report.measured, 0.1))[2]
     assert "The best heuristic, autocovariance, has an AP of" in headline(changed(report.measured, 10))[2]
     assert "does just as well" in headline(changed(report.measured, best / honest))[2]
 
@@ -97,5 +97,7 @@ def test_the_density_of_links_is_told_as_one_pair_in_so_many(report):
 
 
 def test_a_model_that_fell_back_says_so(report):
-    assert "Plain autocovariance did better" in " ".join(run_words(replace(report, fallback=True)))
-    assert run_words(replace(report, history=(), fallback=False)) == []
+    assert "Plain autocovariance did better" in " ".join(
+        run_words(replace(report, remarks=["Plain autocovariance did better"]))
+    )
+    assert run_words(replace(report, history=(), remarks=())) == []

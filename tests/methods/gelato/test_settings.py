@@ -1,7 +1,6 @@
 """Settings refuse what no model can be made of, and read from TOML files what these say and no more."""
 
 import math
-import tomllib
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -218,14 +217,3 @@ def test_a_file_of_the_user_goes_before_one_of_the_same_name_that_ships(tmp_path
     (tmp_path / "paper").mkdir()
     written(tmp_path / "paper", "[model]\neta = 0.25\n", name="cora")
     assert dict(read_configuration("paper/cora").settings) == {"eta": 0.25}
-
-
-@pytest.mark.parametrize("name", shipped_names())
-def test_settings_that_ship_make_a_model_and_say_where_they_are_from(name):
-    GelatoSettings(**dict(read_configuration(name).settings))
-    table = tomllib.loads(shipped(name))
-    if "about" in table:
-        assert isinstance(table["about"]["source"], str)
-        assert table["about"]["source"].strip()
-    if "run" in table:
-        assert isinstance(table["run"]["dataset"], str)

@@ -251,7 +251,7 @@ def test_a_trained_model_is_explained_by_its_own_weights(options):
     fixed = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4}
     model = Gelato(**fixed, epochs=2, **options).fit(parts)
     chosen = {name: model.chosen_[name] for name in ("alpha", "beta")}
-    evidence = Evidence(parts.train, model.links_, model.weights_, net=model._enhancer.net, **chosen)
+    evidence = Evidence(parts.train, model.links_, model.weights_, net=model._living().net, **chosen)
     walked = model.enhanced_graph()
     edges = evidence.edges(walked.edges)
     assert [edge.weight for edge in edges] == walked.adjacency[walked.edges[:, 0], walked.edges[:, 1]].tolist()
