@@ -42,7 +42,7 @@ class Graph:
         dropped: loops and repeats left out when the graph was built.
     """
 
-    adjacency: csr_array
+    adjacency: "csr_array[np.float64]"
     attributes: NDArray[Any] | csr_array | None = None
     names: NDArray[Any] | None = None
     attribute_names: NDArray[Any] | None = None
@@ -159,7 +159,7 @@ class Graph:
         return bool((self.adjacency.data != 1).any())
 
     @cached_property
-    def pattern(self) -> csr_array:
+    def pattern(self) -> "csr_array[np.float64]":
         """``(n, n)`` the adjacency with all weights 1."""
         A = self.adjacency
         return csr_array((_frozen(np.ones_like(A.data)), A.indices, A.indptr), shape=A.shape)

@@ -61,8 +61,16 @@ def evaluate(
         for chosen, its_options, predictor in todo:
             spent = _fit(predictor, split, name, quiet)
             with progress_bar(f"{chosen} on {name}", quiet) as progress:
-                given = {"dataset": name, "options": its_options, "progress": progress, "resume": resume}
-                result = run(split, chosen, scores=predictor.scores(), **given, **test)
+                result = run(
+                    split,
+                    chosen,
+                    dataset=name,
+                    options=its_options,
+                    scores=predictor.scores(),
+                    progress=progress,
+                    resume=resume,
+                    **test,
+                )
             results.append(replace(result, seconds=result.seconds + spent))
     except KeyboardInterrupt:
         if resume is not None and not quiet:

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from gelato.graph import Graph
     from gelato.splits import Split
 
+    _Text = click.ParamType[str]  # older releases of click have no type arguments
+else:
+    _Text = click.ParamType
 
-class RegimeName(click.ParamType):
+
+class RegimeName(_Text):
     """A name in REGIMES, which is loaded when it is needed."""
 
     name = "regime"

@@ -133,8 +133,8 @@ def _testing(graph: Graph, threads: int | None) -> float:
 def _compile(graph: Graph, model: StoredPredictor) -> None:
     """Have the kernels compiled, by all steps on a small graph with attributes of the same kind."""
     small = block_model([30, 30], 0.3, 0.02, attributes=8 if graph.f else 0, words=3, seed=0)
-    X: Any = small.attributes
-    if graph.f and issparse(graph.attributes) != issparse(X):
+    X = small.attributes
+    if graph.f and X is not None and issparse(graph.attributes) != issparse(X):
         small = replace(small, attributes=X.toarray() if issparse(X) else csr_array(X))
     if not graph.directed:
         _timed(small, model, 10)

@@ -77,13 +77,15 @@ def read_experiment(name: str) -> Experiment:
             raise InputError(f"{read.place} [run]: unknown key {key!r}; known: {', '.join(RUN)}")
     METHODS[read.method].check(read.method, read.settings)
     return Experiment(
-        name,
-        str(about.get("source", "")),
-        str(about.get("remark", "")),
-        *(run[key] for key in RUN),
-        read.method,
-        read.settings,
-        {name: _figure(name, value, read.place) for name, value in tables["reported"].items()},
+        name=name,
+        source=str(about.get("source", "")),
+        remark=str(about.get("remark", "")),
+        dataset=run["dataset"],
+        split=run["split"],
+        seeds=run["seeds"],
+        method=read.method,
+        settings=read.settings,
+        reported={metric: _figure(metric, value, read.place) for metric, value in tables["reported"].items()},
     )
 
 

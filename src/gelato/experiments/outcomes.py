@@ -71,7 +71,7 @@ class Comparison:
         """
         if self.reported is None:
             return None
-        spread = 3 * ((self.reported.std or 0.0) ** 2 + self.std**2 / self.seeds) ** 0.5
+        spread: float = 3 * ((self.reported.std or 0.0) ** 2 + self.std**2 / self.seeds) ** 0.5
         return abs(self.mean - self.reported.mean) <= max(spread, CLOSE * abs(self.reported.mean))
 
 

@@ -48,8 +48,11 @@ FEWEST_HIDDEN = 10
 class Rehearsed(Protocol):
     """A predictor that can be rehearsed."""
 
-    threads: int | None
     valid_: Pairs
+
+    @property
+    def threads(self) -> int | None:
+        """How many threads to use; ``None``: all cores."""
 
     @property
     def graph_(self) -> Graph:

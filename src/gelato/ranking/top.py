@@ -140,7 +140,12 @@ def _shared(progress: Progress | None, tiers: list[list[SearchScan]]) -> list[Pr
     if progress is None:
         return [None] * len(tiers)
     ends = np.cumsum([0, *map(_pairs, tiers)]).tolist()
-    return [lambda done, _, before=before: progress(before + done, ends[-1]) for before in ends[:-1]]
+    return [_after(progress, before, ends[-1]) for before in ends[:-1]]
+
+
+def _after(progress: Progress, before: int, pairs: int) -> Progress:
+    """A report of progress that goes on from ``before`` of all ``pairs``."""
+    return lambda done, _: progress(before + done, pairs)
 
 
 def _restriction(

@@ -139,7 +139,8 @@ class BlockSearchScan:
     def _columns(self, block: Block) -> Nodes:
         if self.mirrored is None:
             return self.column
-        return self.column[~self.mirrored | (self.column >= self.sought.rows[block[0]])]
+        columns: Nodes = self.column[~self.mirrored | (self.column >= self.sought.rows[block[0]])]
+        return columns
 
     def row(self, i: int) -> "BlockSearchScan":
         """The row at position ``i`` alone."""

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -44,7 +44,7 @@ def _add(digest: Any, part: Any) -> None:
     elif isinstance(part, np.ndarray):
         _add_array(digest, part)
     elif issparse(part):
-        matrix = csr_array(part)
+        matrix = csr_array(cast(csr_array, part))
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()

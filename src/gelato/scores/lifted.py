@@ -187,12 +187,13 @@ class LiftedScores:
         u, v = self.listed.T
         if len(u) == 0:
             return np.zeros(0, bool)
-        asked = np.asarray(query.skip[u, v]).ravel() == 0
+        asked: NDArray[np.bool_] = np.asarray(query.skip[u, v]).ravel() == 0
         if query.labels is not None:
             asked &= query.labels[u] == query.labels[v]
         source, target = self._sides(query)
         forward, backward = source[u] & target[v], source[v] & target[u]
-        return asked & (forward | backward if query.either_end or not self.directed else forward)
+        asked &= forward | backward if query.either_end or not self.directed else forward
+        return asked
 
     def _sides(self, query: Query) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """``(n,)`` which nodes are among the rows, and which among the columns."""

@@ -9,15 +9,15 @@ from torch.optim import Optimizer
 
 
 class Task(Protocol):
-    """Batches of an epoch, the loss of a batch with its gradients, and the validation that selects a model.
+    """Batches of an epoch, the loss of a batch with its gradients, and the validation that selects a model."""
 
-    Attributes:
-        network: what is trained; its state is what a run keeps.
-        extra: parameters beside the network by name, such as the scale of a loss; checkpoints keep them too.
-    """
+    @property
+    def network(self) -> nn.Module:
+        """What is trained; its state is what a run keeps."""
 
-    network: nn.Module
-    extra: Mapping[str, nn.Parameter]
+    @property
+    def extra(self) -> Mapping[str, nn.Parameter]:
+        """Parameters beside the network by name, such as the scale of a loss; checkpoints keep them too."""
 
     def batches(self, seed: int) -> Iterator[Any]:
         """The batches of one epoch; opaque to the loop."""

@@ -51,10 +51,10 @@ class GaeTask:
         Z = self.network(self._messages, step, random)
         if self.settings.regime == "biased":
             loss = self._of_drawn(Z, batch)
-            loss.backward()
+            torch.autograd.backward(loss)
             return loss.detach()
         loss, gradient = self._reconstruction(batch)(Z.detach())
-        Z.backward(gradient)
+        torch.autograd.backward(Z, gradient)
         return loss
 
     def _of_drawn(self, Z: Tensor, batch: LinkBatch) -> Tensor:

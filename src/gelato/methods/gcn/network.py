@@ -1,5 +1,7 @@
 """The network of GCN: an encoder, and an MLP on Hadamard products."""
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
@@ -26,7 +28,7 @@ class HadamardMLP(nn.Module):
 
         The first layer has no products to gather: ``W (h_u ∘ h_v) = (W diag(h_u)) h_v``.
         """
-        first = self.layers[0]
+        first = cast(nn.Linear, self.layers[0])
         weights = (rows[:, None] * first.weight).flatten(0, 1)  # (b h', h)
         pairs = torch.addmm(first.bias.repeat(len(rows)), columns, weights.T)
         return self._rest(pairs.view(len(columns) * len(rows), -1)).view(len(columns), len(rows)).T

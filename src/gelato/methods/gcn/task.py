@@ -57,9 +57,9 @@ class GcnTask:
                     Selection(ends, self._graph.n, self._device).take(leaf) for ends in pairs[begin : begin + CHUNK].T
                 )
                 share = softplus(sign * self.network.predictor(u * v, random)).sum() / len(pairs)
-                share.backward()
+                torch.autograd.backward(share)
                 loss += share.detach()
-        H.backward(leaf.grad)
+        torch.autograd.backward(H, leaf.grad)
         return loss
 
     def optimizer(self) -> torch.optim.Optimizer:

@@ -25,7 +25,7 @@ class EagerStep:
         for parameter in self.parameters:
             parameter.grad = None
         loss = self.objective(batch, random)
-        loss.backward()
+        torch.autograd.backward(loss)
         return loss.detach()
 
 
@@ -79,4 +79,4 @@ class ReplayedStep:
 @cache
 def _side_stream(device: torch.device) -> torch.cuda.Stream:
     """The stream of recordings: one for all, as libraries keep working memory for every stream they have seen."""
-    return torch.cuda.Stream(device)
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]

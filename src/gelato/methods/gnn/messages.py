@@ -57,7 +57,8 @@ class Messages:
 
     def __init__(self, graph: Graph, device: torch.device) -> None:
         self._propagation, self._device = Propagation(graph), device
-        self.attributes: Any = constant_matrix(graph.attributes, device) if graph.f else None
+        X = graph.attributes if graph.f else None
+        self.attributes: Any = None if X is None else constant_matrix(X, device)
 
     @cached_property
     def whole(self) -> SparseMatrix:

@@ -47,7 +47,7 @@ def autocovariance_with(
     A.eliminate_zeros()
     A.sort_indices()
     A.data /= 2.0 ** np.floor(np.log2(A.data.max()))  # R does not change, and no weight is too large or small
-    d = A.sum(axis=1)
+    d: NDArray[np.float64] = A.sum(axis=1)
     vol = float(d.sum())
     return WalkScores(
         A,

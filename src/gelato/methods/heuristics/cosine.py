@@ -27,7 +27,7 @@ def cosine(graph: Graph) -> Scores:
     if (problem := needs_attributes(graph)) is not None:
         raise InputError(problem)
     if issparse(graph.attributes):
-        X = csr_array(graph.attributes, dtype=np.float64, copy=True)
+        X = csr_array(graph.attributes).astype(np.float64)
         X.eliminate_zeros()
         norm = np.sqrt((X * X).sum(axis=1))
         X = csr_array(diags_array(1 / np.where(norm > 0, norm, 1)) @ X)
@@ -69,4 +69,5 @@ class _Products:
         return products
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:
-        return np.einsum("pf,pf->p", self.vectors[pairs[:, 0]], self.vectors[pairs[:, 1]])
+        products: NDArray[np.float64] = np.einsum("pf,pf->p", self.vectors[pairs[:, 0]], self.vectors[pairs[:, 1]])
+        return products

@@ -35,7 +35,7 @@ def personalized_pagerank(graph: Graph, *, damping: float = 0.85, tolerance: flo
         raise InputError(f"damping must lie between 0 and 1, got {damping}")
     if not 0 < tolerance < 1:
         raise InputError(f"tolerance must lie between 0 and 1, got {tolerance}")
-    d = graph.adjacency.sum(axis=1)
+    d: NDArray[np.float64] = graph.adjacency.sum(axis=1)
     P = csr_array(diags_array(1 / np.where(d > 0, d, 1)) @ graph.adjacency)
     step = csr_array((damping * P).T)
     terms = math.ceil(math.log(tolerance) / math.log(damping))

@@ -48,7 +48,7 @@ def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> BlockSc
         raise InputError(f"iterations must be at least 1, got {iterations}")
     if (problem := needs_a_small_graph(graph)) is not None:
         raise InputError(problem)
-    d = graph.pattern.sum(axis=0)
+    d: NDArray[np.float64] = graph.pattern.sum(axis=0)
     W_T = csr_array(diags_array(1 / np.where(d > 0, d, 1)) @ graph.pattern.T)
     matrix = _Matrix(W_T, decay, iterations)
     return BlockScores(

@@ -128,6 +128,7 @@ def _remembered(
     graph: Graph, alike: Similarity, similarity: str, k: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """At least the ``k`` largest similarities of pairs ``u < v`` and their keys, those of the last call if they do."""
+    assert graph.attributes is not None  # else there is no similarity
     X = csr_array(graph.attributes)
     digest = hashlib.sha256(f"{similarity} {X.shape}".encode())
     for part in (X.indptr, X.indices, X.data):

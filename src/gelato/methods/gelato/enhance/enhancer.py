@@ -71,9 +71,8 @@ class Enhancer(nn.Module):
 
     def odds(self, keep: Tensor, random: torch.Generator | None = None) -> Tensor:
         """``(M,)`` log-odds of the learned weights."""
-        if self._features is not None:
-            return self.net(self._features, random)
-        return self.net(keep, random)
+        odds: Tensor = self.net(keep if self._features is None else self._features, random)
+        return odds
 
 
 def _odds(share: Tensor) -> Tensor:

@@ -85,8 +85,9 @@ class Evidence:
 
             if isinstance(net, PairMLP):
                 self._net = copy.deepcopy(net).cpu().double().eval()  # double: small effects are differences
-        self._X = None if graph.attributes is None else csr_array(graph.attributes, dtype=np.float64, copy=True)
-        if self._X is not None:
+        self._X: csr_array | None = None
+        if graph.attributes is not None:
+            self._X = csr_array(graph.attributes).astype(np.float64)
             self._X.eliminate_zeros()
 
     def edge(self, u: int, v: int) -> LinkEvidence:

@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from gelato.kernels import layers as kernels
 from gelato.kernels.threads import run_ranges
 from gelato.methods.gelato.enhance.operands import Operands
+from gelato.methods.gelato.walks.function import applied
 
 Floats = NDArray[np.float32]
 
@@ -106,14 +107,16 @@ class Step:
 
     def _norm(self, layer: int, norm: nn.BatchNorm1d) -> None:
         work, h = self._work, self._work.hidden
+        mean, variance, batches = norm.running_mean, norm.running_var, norm.num_batches_tracked
+        assert mean is not None and variance is not None and batches is not None  # running statistics are kept
         if not norm.training:
-            scale = work.norm_weight[layer, :h] / np.sqrt(norm.running_var.numpy() + np.float32(norm.eps))
-            shift = work.norm_bias[layer, :h] - scale * norm.running_mean.numpy()
+            scale = work.norm_weight[layer, :h] / np.sqrt(variance.numpy() + np.float32(norm.eps))
+            shift = work.norm_bias[layer, :h] - scale * mean.numpy()
             work.forth[layer, :, :h] = scale, shift
             return
-        norm.num_batches_tracked += 1
-        momentum = 1 / int(norm.num_batches_tracked) if norm.momentum is None else norm.momentum
-        running = norm.running_mean.numpy(), norm.running_var.numpy()
+        batches += 1
+        momentum = 1 / int(batches) if norm.momentum is None else norm.momentum
+        running = mean.numpy(), variance.numpy()
         given = work.sums, self._operands.rows, self._factor, work.norm_weight[layer], work.norm_bias[layer]
         kernels.norm(*given, norm.eps, momentum, *running, work.means[layer], work.forth[layer])
 
@@ -151,4 +154,4 @@ def fused_odds(
     step = Step(operands, layers[0].out_features, dropout, seed)
     order = layers[0], norms[0], layers[1], norms[1], layers[2]
     parameters = [parameter for layer in order for parameter in (layer.weight, layer.bias)]
-    return _Layers.apply(step, norms, *parameters)
+    return applied(_Layers, step, norms, *parameters)

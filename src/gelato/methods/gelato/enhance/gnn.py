@@ -32,7 +32,9 @@ class GraphEncoder(nn.Module):
         device: torch.device,
     ) -> None:
         super().__init__()
-        X = csr_array(attributes, dtype=np.float64) if issparse(attributes) else np.asarray(attributes, np.float64)
+        X: NDArray[Any] | csr_array
+        X = csr_array(attributes) if issparse(attributes) else np.asarray(attributes)
+        X = X.astype(np.float64, copy=False)
         n, f = X.shape
         self.kind, self.dropout, self.directed, self.n = kind, dropout, links.directed, n
         self.first, self.second = nn.Linear(f, hidden), nn.Linear(hidden, hidden)
@@ -63,6 +65,9 @@ class GraphEncoder(nn.Module):
         if self.inner is None or self.eps is None:  # GCN
             scale = (1 + self._to.sums(kept)).rsqrt()
             messages = self._to.add(self._from.take(h * scale[:, None]) * kept[:, None])
-            return self.norms[i](((messages + h * scale[:, None]) * scale[:, None] + bias).relu())
-        h = (1 + self.eps[i]) * h + self._to.add(self._from.take(h) * kept[:, None]) + bias
-        return self.norms[i](self.inner[i](h.relu()).relu())
+            h = ((messages + h * scale[:, None]) * scale[:, None] + bias).relu()
+        else:
+            h = (1 + self.eps[i]) * h + self._to.add(self._from.take(h) * kept[:, None]) + bias
+            h = self.inner[i](h.relu()).relu()
+        normed: Tensor = self.norms[i](h)
+        return normed

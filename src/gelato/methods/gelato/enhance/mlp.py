@@ -37,7 +37,9 @@ class PairFeatures:
         device: torch.device,
         threads: int | None = None,
     ) -> None:
-        X = csr_array(attributes, dtype=np.float64) if issparse(attributes) else np.asarray(attributes, np.float64)
+        X: NDArray[Any] | csr_array
+        X = csr_array(attributes) if issparse(attributes) else np.asarray(attributes)
+        X = X.astype(np.float64, copy=False)
         self.rows, self.f, self.directed = len(pairs), X.shape[1], directed
         self._X, self._pairs, self._device, self._threads = X, pairs, device, threads
 

@@ -89,7 +89,8 @@ def _others(x: Floats) -> Floats:
 def _cosine_without(x_u: Floats, x_v: Floats) -> Floats:
     x_u, x_v = (x / (abs(x).max(initial=0) or 1.0) for x in (x_u, x_v))
     size = np.sqrt(_others(x_u * x_u)) * np.sqrt(_others(x_v * x_v))
-    return np.divide(_others(x_u * x_v), size, out=np.zeros_like(size), where=size > 0)
+    cosines: Floats = np.divide(_others(x_u * x_v), size, out=np.zeros_like(size), where=size > 0)
+    return cosines
 
 
 def _jaccard_without(x_u: Floats, x_v: Floats) -> Floats:

@@ -225,7 +225,7 @@ class Workspace:
         self.d_weight, self.d_bias = _zeros(chunks, width, width), _zeros(2, chunks, width, dtype=torch.float64)
 
 
-def _lighter(matrix: Any) -> Any:
+def _lighter(matrix: NDArray[Any] | csr_array | None) -> csr_array | Tensor | None:
     """A matrix as a sparse one or as a dense tensor, by its share of nonzeros; ``None`` as it is."""
     if matrix is None:
         return None

@@ -138,7 +138,7 @@ class Quotients:
 def cosine(graph: Graph) -> Products:
     """``x_u . x_v / (|x_u| |x_v|)``, between -1 and 1; 0 with a row of zeros."""
     X = _scaled(_attributes(graph, "cosine"))
-    return Products(_divided(X, np.sqrt((X * X).sum(axis=1))))
+    return Products(_divided(X, np.sqrt(_squares(X))))
 
 
 def cosine_single(graph: Graph) -> Quotients:
@@ -165,7 +165,7 @@ def correlation(graph: Graph) -> Products:
         s = np.where(full, 0, math.sqrt(f) * mean)
     else:
         X = X - mean[:, None]
-    spread = np.sqrt((X * X).sum(axis=1) - (0 if s is None else s * s))
+    spread = np.sqrt(_squares(X) - (0 if s is None else s * s))
     return Products(_divided(X, spread), None if s is None else s / _divisor(spread))
 
 
@@ -194,24 +194,31 @@ SIMILARITIES: Registry[Callable[[Graph], Similarity]] = Registry(
 """From a graph with attributes to the similarity of its attribute rows."""
 
 
-def _attributes(graph: Graph, similarity: str) -> Any:
+def _attributes(graph: Graph, similarity: str) -> NDArray[Any] | csr_array:
     """``(n, f)`` a copy of the attributes in double precision."""
     if not graph.f:
         raise InputError(
             f"{similarity} similarity needs node attributes; give an attribute table (--attributes FILE), or eta 0"
         )
     if issparse(graph.attributes):
-        return csr_array(graph.attributes, dtype=np.float64, copy=True)
+        return csr_array(graph.attributes).astype(np.float64)
     return np.array(graph.attributes, dtype=np.float64)
 
 
-def _scaled(X: Any) -> Any:
+def _scaled(X: NDArray[Any] | csr_array) -> NDArray[Any] | csr_array:
     """Rows divided by their largest magnitude, so that no square over- or underflows."""
-    largest = abs(X).max(axis=1)
-    return _divided(X, largest.toarray().ravel() if issparse(largest) else largest)
+    magnitude: Any = abs(X)
+    largest = magnitude.max(axis=1)
+    return _divided(X, largest.toarray().ravel() if issparse(X) else largest)
 
 
-def _divided(X: Any, size: NDArray[np.float64]) -> Any:
+def _squares(X: NDArray[Any] | csr_array) -> NDArray[np.float64]:
+    """``(n,)`` the sum of squares of each row."""
+    squares: Any = X * X
+    return np.asarray(squares.sum(axis=1))
+
+
+def _divided(X: NDArray[Any] | csr_array, size: NDArray[np.float64]) -> NDArray[Any] | csr_array:
     """The rows of ``X`` divided by their ``(n,)`` sizes; a row of size 0 becomes 0."""
     if issparse(X):
         data = X.data / np.repeat(_divisor(size), np.diff(X.indptr))
@@ -223,7 +230,7 @@ def _divisor(size: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(size > 0, size, np.inf)
 
 
-def _product(y: Any, rows: NDArray[np.int64], first: int) -> NDArray[np.float64]:
+def _product(y: NDArray[Any] | csr_array, rows: NDArray[np.int64], first: int) -> NDArray[np.float64]:
     """``(b, n - first)`` products of ``(b,)`` rows with the rows from ``first`` on."""
     block = y[rows]
     product: NDArray[np.float64] = (y[first:] @ (block.toarray() if issparse(block) else block).T).T

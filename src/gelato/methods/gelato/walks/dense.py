@@ -15,6 +15,7 @@ from gelato.graph import Pairs
 from gelato.kernels.layout import reverse_of
 from gelato.kernels.power import Pattern
 from gelato.kernels.segments import neighbor_dot, sparse_dense
+from gelato.methods.gelato.walks.function import applied
 from gelato.methods.gelato.walks.listed import Listed
 from gelato.methods.gelato.walks.topology import Matrices
 
@@ -49,7 +50,7 @@ class DenseWalks:
     def __call__(self, matrices: Matrices, a: Tensor, b: Tensor, listed: Listed) -> tuple[Tensor, Tensor]:
         """``(p,)`` ``a M_uv - b d_u d_v`` of listed pairs, and the sum of ``M^2`` over all ``n^2`` entries."""
         first, inner = matrices.first.to(self.dtype), matrices.inner.to(self.dtype)
-        return _Walk.apply(first, inner, matrices.degree, a, b, listed, self)
+        return applied(_Walk, first, inner, matrices.degree, a, b, listed, self)
 
     def find(self, pairs: Pairs) -> np.ndarray[Any, np.dtype[np.int64]]:
         """``(p,)`` places of renamed pairs."""

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 from torch import Tensor
 
 from gelato.kernels.segments import sparse_dense
+from gelato.methods.gelato.walks.function import applied
 
 
 class Selection:
@@ -37,11 +38,11 @@ class Selection:
 
     def take(self, x: Tensor) -> Tensor:
         """``(e,)`` or ``(e, c)``: ``x[index]`` of ``x (size,)`` or ``(size, c)``."""
-        return _Take.apply(x, self)
+        return applied(_Take, x, self)
 
     def add(self, x: Tensor) -> Tensor:
         """``(size,)`` or ``(size, c)``: the sum of ``x`` over where each entry is taken; the transpose of ``take``."""
-        return _Add.apply(x, self)
+        return applied(_Add, x, self)
 
     def sums(self, x: Tensor) -> Tensor:
         """What ``add`` computes, without a gradient."""
@@ -77,10 +78,9 @@ SPARSE = 0.05
 """A matrix with a smaller share of nonzeros than this is multiplied as a sparse one."""
 
 
-def constant_matrix(X: Any, device: torch.device) -> "SparseMatrix | Tensor":
+def constant_matrix(X: NDArray[Any] | csr_array, device: torch.device) -> "SparseMatrix | Tensor":
     """A matrix to multiply with, in single precision, sparse or dense by its share of nonzeros."""
-    share = X.nnz / max(np.prod(X.shape), 1) if issparse(X) else 1.0
-    if share < SPARSE:
+    if issparse(X) and X.nnz / max(int(np.prod(X.shape)), 1) < SPARSE:
         return SparseMatrix(X, device)
     return torch.as_tensor(np.array(X.toarray() if issparse(X) else X, dtype=np.float32), device=device)
 
@@ -95,7 +95,7 @@ class SparseMatrix:
         self._back = self._forth if symmetric else _csr(csr_array(matrix.T), device, dtype)
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        return _Product.apply(dense, self._forth, self._back)
+        return applied(_Product, dense, self._forth, self._back)
 
 
 def _csr(matrix: csr_array, device: torch.device, dtype: torch.dtype) -> Any:

@@ -10,6 +10,7 @@ from torch import Tensor
 from gelato.graph import Pairs
 from gelato.kernels.power import Pattern, power, power_gradient, support_of
 from gelato.kernels.threads import default_threads
+from gelato.methods.gelato.walks.function import applied
 from gelato.methods.gelato.walks.listed import Listed
 from gelato.methods.gelato.walks.topology import Matrices
 
@@ -42,7 +43,7 @@ class SupportWalks:
     def __call__(self, matrices: Matrices, a: Tensor, b: Tensor, listed: Listed) -> tuple[Tensor, Tensor]:
         """``(p,)`` ``a M_uv - b d_u d_v`` of listed pairs, and the sum of ``M^2`` over all ``n^2`` entries."""
         first, inner = matrices.first.to(self.dtype), matrices.inner.to(self.dtype)
-        return _Walk.apply(first, inner, matrices.degree, a, b, listed, self)
+        return applied(_Walk, first, inner, matrices.degree, a, b, listed, self)
 
     def find(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """``(p,)`` places of renamed pairs, -1 off the support."""
