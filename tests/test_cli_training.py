@@ -164,7 +164,7 @@ def test_tune_is_never_worse_on_validation_than_autocovariance_and_goes_on(comma
         (("evaluate", "graph.npz", "--method", "gelato", "--model", "nowhere"), "there is no such file"),
         (
             ("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--config", "paper/cora"),
-            "--model run is trained already: it takes no --option and no --config",
+            "--model run is trained already: leave out --option and --config for it",
         ),
         (("evaluate", "graph.npz", "--method", "ac", "--option", "gcn.epochs=2"), "is for gcn, which is not among ac"),
     ],
