@@ -144,11 +144,7 @@ def test_only_the_engines_wire_threads():
         and {"threading", "concurrent.futures", "multiprocessing"}
         & {getattr(node, "module", None), *(alias.name for alias in node.names)}
     ]
-    assert {part for part in users if not part.startswith(("kernels/", "ranking/engines/"))} <= TASKS_OF_THEIR_OWN
-
-
-TASKS_OF_THEIR_OWN = {"methods/spectral/adjacency.py"}
-"""A sparse product on several threads, which is no scan."""
+    assert {part for part in users if not part.startswith(("kernels/", "ranking/engines/"))} == set()
 
 
 @pytest.mark.parametrize(

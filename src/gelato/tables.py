@@ -1,4 +1,4 @@
-"""Results as tables for people: one row a method, percent, with what random scores would reach below."""
+"""Results as tables for people: one row per method, percent, with what random scores would reach below."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

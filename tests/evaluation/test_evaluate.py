@@ -70,6 +70,16 @@ def test_every_method_is_described_with_its_options():
     assert sorted(options) == ["dtype", "self_loops", "steps"]
 
 
+def test_settings_files_keep_what_is_none(tmp_path):
+    from gelato.methods.configuration import read_configuration, written
+
+    path = tmp_path / "best.toml"
+    path.write_text(written("gcn", METHODS["gcn"].settings(patience=None, epochs=3).as_dict()))
+    read = read_configuration(path)
+    assert read.settings["patience"] is None and read.settings["epochs"] == 3
+    assert METHODS["gcn"].settings(**read.settings).patience is None
+
+
 def test_an_option_may_name_its_method(parts):
     options = {"ac.steps": 2, "steps": 4, "katz.beta": 0.1}
     assert methods_of("ac,katz", options, parts.train) == [

@@ -8,7 +8,7 @@ import pytest
 from gelato import InputError, evaluate, load, new_predictor, split
 from gelato.cli import main
 from gelato.experiments.experiment import Reported, read_experiment
-from gelato.experiments.outcomes import Comparison, compared, kept, reproduce
+from gelato.experiments.outcomes import Agreement, compared, kept, reproduce
 
 FILE = """
 [about]
@@ -105,7 +105,7 @@ def test_the_same_settings_have_the_same_hash_however_they_are_given(file):
     ],
 )
 def test_agreement_is_by_standard_errors(mean, std, reported, agrees):
-    found = Comparison("ap", 5, mean, std, reported)
+    found = Agreement("ap", 5, mean, std, reported)
     assert found.agrees is agrees
 
 

@@ -260,6 +260,16 @@ def test_stopped_and_resumed_it_ends_like_an_undisturbed_training(name, fitted, 
     assert [epoch.loss for epoch in again.history_] == [epoch.loss for epoch in model.history_]
 
 
+@every
+def test_a_graph_that_it_does_not_fit_is_refused_in_python_too(name, graph):
+    directed = Graph.from_edges(graph.edges, graph.n, directed=True, attributes=graph.attributes)
+    if METHODS[name].unfit(directed) is not None:
+        with pytest.raises(InputError, match="cannot tell the direction of links"):
+            twin(name).fit(directed)
+    else:
+        assert twin(name).fit(directed).scores().directed
+
+
 @trained
 def test_a_trained_method_needs_validation_links(name, graph):
     with pytest.raises(InputError, match="hides no validation links"):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,6 +167,53 @@ def test_a_start_that_was_killed_before_it_kept_anything_blocks_no_other_setting
         opened(tmp_path / "run", {**IDENTITY, "method": "another"}, {}).__enter__()
 
 
+def test_a_refusal_on_resuming_keeps_what_was_chosen(tmp_path):
+    with opened(tmp_path / "run", IDENTITY, {}) as folder:
+        folder.keep_chosen({"rank": 7})
+    with pytest.raises(InputError, match="no such device"), opened(tmp_path / "run", IDENTITY, {}):
+        raise InputError("no such device")
+    with opened(tmp_path / "run", IDENTITY, {}) as folder:
+        assert folder.chosen() == {"rank": 7}
+
+
+def test_a_model_is_saved_neither_over_files_of_the_user_nor_over_a_run(finished, graph, tmp_path):
+    model, folder = finished
+    write_graph(graph, tmp_path / "graph.npz")
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match="is not empty and is not a run"):
+        model.save(tmp_path)
+    assert contents(tmp_path) == before
+    with pytest.raises(InputError, match="holds a run, which has its model already; save to another folder"):
+        model.save(folder)
+
+
+def test_a_model_is_not_used_with_other_attributes(finished, graph):
+    _, folder = finished
+    hidden = split(graph)
+    other = replace(hidden.train, attributes=hidden.train.attributes * 2)
+    with pytest.raises(InputError, match="was trained with other attributes than this graph has"):
+        Gelato.load(folder, other)
+
+
+def test_fitting_again_leaves_nothing_of_an_earlier_fit(finished, graph):
+    model, folder = finished
+    again = Gelato(**FIXED).fit(split(graph, 1))
+    again.fit(split(graph), run=folder)  # finished: read from the folder
+    np.testing.assert_array_equal(again.weights_, model.weights_)
+    network = [value.numpy() for value in again._living().state_dict().values()]
+    for mine, theirs in zip(network, model._living().state_dict().values(), strict=True):
+        np.testing.assert_array_equal(mine, theirs.numpy())
+
+
+def test_other_settings_ask_for_another_fit(graph):
+    model = Heuristic("ac").fit(graph)
+    assert model.set_params(threads=1).fitted
+    with pytest.raises(InputError, match="call fit first"):
+        model.set_params(options={"steps": 5}).scores()
+    trained = Gelato(**FIXED).fit(split(graph))
+    assert trained.set_params(threads=1).fitted and not trained.set_params(steps=2).fitted
+
+
 # Formats and releases
 
 
@@ -174,7 +222,7 @@ def test_another_release_of_the_same_format_resumes(finished, graph, tmp_path, m
     monkeypatch.setattr("gelato.runs.folder.__version__", "99.0")
     again = Gelato(**FIXED).fit(split(graph), run=folder)
     np.testing.assert_array_equal(again.weights_, model.weights_)
-    assert json.loads((folder / CONFIG).read_text())["release"] == "99.0"
+    assert json.loads((folder / CONFIG).read_text())["release"] != "99.0"  # that which trained it
 
 
 def as_format_3(folder):

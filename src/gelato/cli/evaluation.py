@@ -113,7 +113,8 @@ def _predictors(
 
     if method is None and not models and config is None:
         raise click.UsageError("give --method, such as --method ac, or --model; see 'gelato methods'")
-    saved = {method_of(Path(folder)): folder for folder in models}
+    saved = [(method_of(Path(folder)), folder) for folder in models]
+    of_saved = dict(saved)
     read = read_configuration(config) if config else None
     names = ([] if method is None else [method]) + ([read.method] if read is not None and method is None else [])
     wanted = methods_of(",".join(names), options, split.train) if names else []
@@ -121,15 +122,15 @@ def _predictors(
         raise click.UsageError(f"--config {config} holds settings of {read.method}, which is not among {method}")
     todo: list[tuple[str, dict[str, Any], StoredPredictor]] = []
     for chosen, its_options in wanted:
-        if chosen not in saved:
+        if chosen not in of_saved:
             file = config if read is not None and read.method == chosen else None
             predictor = predictor_with(chosen, file, its_options, device=device, threads=threads)
             todo.append((chosen, its_options, predictor))
         elif its_options or (read is not None and read.method == chosen):
             raise click.UsageError(
-                f"--model {saved[chosen]} is trained already: leave out --option and --config for it"
+                f"--model {of_saved[chosen]} is trained already: leave out --option and --config for it"
             )
-    for chosen, folder in saved.items():
+    for chosen, folder in saved:
         model = load_model(Path(folder), split.train).set_params(threads=threads)
         model.check_split(split)
         todo.append((chosen, {"model": folder}, model))
@@ -146,10 +147,10 @@ def _predictors(
     help="Of which command; methods that train are timed for an epoch first.",
 )
 @method_option("One or several of 'gelato methods', or 'all' that train nothing.")
-@click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="Of predict and report.")
-@click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="Of predict and report.")
-@click.option("--config", type=click.Path(), metavar="FILE", help="Of predict: settings to train with.")
-@click.option("--device", metavar="DEVICE", help="Of predict: where to train.")
+@click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="For predict and report.")
+@click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="For predict and report.")
+@click.option("--config", type=click.Path(), metavar="FILE", help="For predict: settings to train with.")
+@click.option("--device", metavar="DEVICE", help="For predict: where to train.")
 @with_split
 def estimate(
     name: str,
@@ -170,6 +171,8 @@ def estimate(
     GRAPH may also be the folder of a run, for explain and report.
     """
     if step == "evaluate":
+        if config or device:
+            raise click.UsageError("--config and --device are for --step predict; give --option for evaluate")
         _estimate_evaluation(name, split, options, method, as_json, test)
         return
     from gelato.evaluation.forecast import forecast

@@ -148,7 +148,11 @@ REHEARSING = [
     ),
     click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="How often; 0 leaves it out."),
     click.option(
-        "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of all that is drawn."
+        "--seed",
+        type=click.IntRange(0, 2**31 - 1),
+        default=0,
+        show_default=True,
+        help="Seed of what is hidden and drawn.",
     ),
 ]
 """How the precision of suggestions is told."""

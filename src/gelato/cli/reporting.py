@@ -42,7 +42,7 @@ def report(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write one page that tells all about RUN, the folder of 'gelato predict' or 'gelato fit'.
+    """Write one page about RUN, the folder of 'gelato predict' or 'gelato fit'.
 
     The model and the heuristics under three ways of testing, curves, score densities, the training, and the suggested
     links, each with its explanation. The page needs no network; its charts are also saved as svg and png files.

@@ -57,6 +57,8 @@ def fit(
     """
     model = predictor_with(method, config, options, random_state=seed, device=device, threads=threads)
     check_fit(model.method, split.train)
+    if logs and "epochs" not in model.get_params():
+        raise click.UsageError(f"--log is for methods that train; {model.method} has no epochs to log")
     with (
         logging(logs, Path(out), model.get_params()) as callbacks,
         fitting_progress(name, model, quiet) as watch,

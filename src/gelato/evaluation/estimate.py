@@ -23,7 +23,7 @@ def estimate_method(
     seed: int = 0,
     threads: int | None = None,
 ) -> Estimate:
-    """Predict what ``evaluate`` with the same arguments will take; of a trained method one epoch is timed."""
+    """Predict what ``evaluate`` with the same arguments will take; all training counts, of which one epoch is timed."""
     candidates, _ = candidates_of(split, regime, "test", parts=parts, ratio=ratio, seed=seed)
     predictor = new_predictor(method, **{**(options or {}), "threads": threads})
     if METHODS[method].score is None:

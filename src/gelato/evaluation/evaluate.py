@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gelato.memory import peak_memory
-from gelato.methods import new_predictor
+from gelato.methods import METHODS, new_predictor
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.metrics import CUTS, DEFAULT_METRICS, hit_count, metric, random_metric
@@ -105,6 +105,8 @@ def evaluate(
     if scores is None:
         scores = new_predictor(method, **chosen).set_params(threads=threads).fit(split).scores()
     seconds = time.perf_counter() - begin
+    if method in METHODS and METHODS[method].trains:
+        seconds = 0.0  # training is not counted
     compile_for(scores)
     checkpoint = None if resume is None else Checkpoint.within(resume, scores, candidates)
     begin = time.perf_counter()

@@ -56,6 +56,7 @@ def tune(
     problem = METHODS[base.method].unfit(split.train)
     if problem is not None:
         raise InputError(problem)
+    references, start = base.starts(split)
     notes = _Notes(folder, base.config(split.train) | {"valid": split.valid.tolist()})
 
     def tried(values: dict[str, Any]) -> Trial:
@@ -65,7 +66,6 @@ def tune(
             report(f"{words}: precision {trial.precision:.2%}, AP {trial.ap:.2%}, {trial.seconds:.1f} s")
         return trial
 
-    references, start = base.starts(split)
     compared = [tried(values) for values in references]
     given = {name: getattr(base.settings, name) for name in grid}
     first = {name: options[0] if given[name] is None else given[name] for name, options in grid.items()}
@@ -102,8 +102,10 @@ class _Notes:
     """The trials that are done, one per line."""
 
     def __init__(self, folder: Path, key: dict[str, Any]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / "trials.jsonl"
+        if folder.exists() and not self._path.exists() and any(folder.iterdir()):
+            raise InputError(f"{folder} is not empty and holds no trials; give a new folder")
+        folder.mkdir(parents=True, exist_ok=True)
         first = json.dumps({"format": "gelato trials 2", **key})
         lines = self._path.read_text(encoding="utf-8").splitlines() if self._path.exists() else []
         if lines and lines[0] != first:

@@ -18,7 +18,7 @@ from gelato.io.files import written_aside
 from gelato.methods import METHODS, new_predictor
 from gelato.splits import split
 
-MEASURED = ("ap", "hits@1000", "mrr", "precision@100%", "auc")
+ALWAYS = ("ap", "hits@1000", "mrr", "precision@100%", "auc")
 """Metrics of every outcome, besides those that were reported."""
 
 CLOSE = 0.05
@@ -26,7 +26,7 @@ CLOSE = 0.05
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SeedResult:
     """What one seed gave.
 
     Attributes:
@@ -50,7 +50,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Agreement:
     """A metric of an experiment beside what was reported: ``(mean, standard deviation)`` of the seeds kept."""
 
     metric: str
@@ -82,7 +82,7 @@ def run_seed(
     data_root: str | None = None,
     device: str | None = None,
     threads: int | None = None,
-) -> Outcome:
+) -> SeedResult:
     """Train and test one seed of an experiment."""
     begin = time.perf_counter()
     links = split(load(experiment.dataset, data_root=data_root), experiment.split)
@@ -91,8 +91,8 @@ def run_seed(
     own = {name: value for name, value in named.items() if value is not None and name in known}
     model = new_predictor(experiment.method, **{**experiment.settings, **own}).fit(links)
     result = evaluate(links, experiment.method, scores=model.scores(), threads=threads)
-    metrics = {name: round(100 * result.metric(name), 4) for name in dict.fromkeys((*MEASURED, *experiment.reported))}
-    return Outcome(
+    metrics = {name: round(100 * result.metric(name), 4) for name in dict.fromkeys((*ALWAYS, *experiment.reported))}
+    return SeedResult(
         experiment.name,
         seed,
         experiment.hash,
@@ -111,7 +111,7 @@ def reproduce(
     seeds: int | None = None,
     report: Callable[[str], None] | None = None,
     **options: Any,
-) -> list[Outcome]:
+) -> list[SeedResult]:
     """Run the seeds of an experiment that are not kept yet, and keep each as it is done."""
     wanted = experiment.seeds if seeds is None else seeds
     outcomes = {each.seed: each for each in kept(experiment, folder)}
@@ -125,7 +125,7 @@ def reproduce(
     return [outcomes[seed] for seed in sorted(outcomes)]
 
 
-def keep(outcome: Outcome, folder: Path) -> None:
+def keep(outcome: SeedResult, folder: Path) -> None:
     """Write an outcome to its file."""
     path = _path(outcome.experiment, folder) / f"seed-{outcome.seed}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,12 +133,12 @@ def keep(outcome: Outcome, folder: Path) -> None:
         part.write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
 
 
-def kept(experiment: Experiment, folder: Path) -> list[Outcome]:
+def kept(experiment: Experiment, folder: Path) -> list[SeedResult]:
     """The outcomes in a folder that are of these very settings, by seed."""
     outcomes = []
     for path in sorted(_path(experiment.name, folder).glob("seed-*.json")):
         try:
-            outcome = Outcome(**json.loads(path.read_text(encoding="utf-8")))
+            outcome = SeedResult(**json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, TypeError) as error:
             raise InputError(f"{path}: is not an outcome of an experiment: {error}; delete it") from None
         if outcome.hash == experiment.hash:
@@ -146,7 +146,7 @@ def kept(experiment: Experiment, folder: Path) -> list[Outcome]:
     return sorted(outcomes, key=lambda each: each.seed)
 
 
-def compared(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Comparison]:
+def compared(experiment: Experiment, outcomes: Sequence[SeedResult]) -> list[Agreement]:
     """Every metric over the seeds, beside what was reported."""
     if not outcomes:
         return []
@@ -154,9 +154,11 @@ def compared(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Compar
     for name in outcomes[0].metrics:
         values = [outcome.metrics[name] for outcome in outcomes]
         spread = stdev(values) if len(values) > 1 else 0.0
-        comparisons.append(Comparison(name, len(values), mean(values), spread, experiment.reported.get(name)))
+        comparisons.append(Agreement(name, len(values), mean(values), spread, experiment.reported.get(name)))
     return comparisons
 
 
 def _path(name: str, folder: Path) -> Path:
-    return folder / Path(name).with_suffix("")
+    """``paper/cora`` as it is; of another file its folder and its name."""
+    last = [part for part in Path(name).with_suffix("").parts[-2:] if part not in ("..", ".", Path(name).anchor)]
+    return folder.joinpath(*last)

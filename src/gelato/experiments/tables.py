@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gelato.experiments.experiment import Experiment, read_experiment
-from gelato.experiments.outcomes import Comparison, compared, kept
+from gelato.experiments.outcomes import Agreement, compared, kept
 
 TITLES = {"cora": "Cora", "citeseer": "CiteSeer", "pubmed": "PubMed", "photo": "Photo", "computers": "Computers"}
 SHOWN = {"ap": "AP", "hits@1000": "hits@1000"}
@@ -37,5 +37,5 @@ def _reported(experiment: Experiment, metric: str) -> str:
     return f"{figure.mean:.2f}" + ("" if figure.std is None else f" ± {figure.std:.2f}")
 
 
-def _ours(comparison: Comparison | None) -> str:
+def _ours(comparison: Agreement | None) -> str:
     return "–" if comparison is None else f"{comparison.mean:.2f} ± {comparison.std:.2f}"

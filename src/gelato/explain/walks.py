@@ -43,7 +43,7 @@ def walk_scores_of(scores: Scores) -> WalkScores:
         return walked
     raise InputError(
         "these scores are not sums over walks, so walks cannot explain them;"
-        " use one of the methods cn, aa, ra, pa, katz, cosine (of sparse attributes), ac or gelato"
+        " use a method that sums over walks, such as autocovariance"
     )
 
 

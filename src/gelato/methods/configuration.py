@@ -53,6 +53,7 @@ def read_configuration(source: str | Path) -> Configuration:
     if not isinstance(model, dict):
         raise InputError(f"{place}: has no [model] table; put the settings under [model]")
     method = model.pop("method", DEFAULT)
+    model |= dict.fromkeys(model.pop("unset", ()))
     if not isinstance(method, str) or method not in METHODS:
         raise InputError(f"{place} [model]: unknown method {method!r}; known: {', '.join(sorted(METHODS))}")
     known = METHODS[method].settings.names()
@@ -63,8 +64,11 @@ def read_configuration(source: str | Path) -> Configuration:
 
 
 def written(method: str, settings: Mapping[str, Any]) -> str:
-    """A settings file for ``read_configuration``; settings that are ``None`` are left out."""
+    """A settings file for ``read_configuration``; ``unset`` names what is ``None`` though its default is not."""
+    defaults = METHODS[method].settings().as_dict()
     lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items() if value is not None]
+    unset = [name for name, value in settings.items() if value is None and defaults[name] is not None]
+    lines += [f"unset = {json.dumps(unset)}"] if unset else []
     return "\n".join(["[model]", f"method = {json.dumps(method)}", *lines]) + "\n"
 
 

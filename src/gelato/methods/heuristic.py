@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from gelato.errors import InputError
 from gelato.graph import Graph
@@ -29,8 +29,6 @@ class Heuristic(StoredPredictor):
         10
     """
 
-    selects: ClassVar[bool] = False
-
     def __init__(self, method: str = "ac", options: dict[str, Any] | None = None, threads: int | None = None) -> None:
         entry = METHODS[method]
         if entry.score is None:
@@ -46,8 +44,16 @@ class Heuristic(StoredPredictor):
     def set_params(self, **params: Any) -> Self:
         """Change some parameters; call ``fit`` again where they shape the scores."""
         check_names(params, list(self.get_params()), "parameter", "Heuristic")
-        self.__init__(**{**self.get_params(), **params})  # type: ignore[misc]
+        changed = {**self.get_params(), **params}
+        if changed["method"] != self.method or (changed["options"] or {}) != (self.options or {}):
+            vars(self).pop("_graph", None)
+        self.__init__(**changed)  # type: ignore[misc]
         return self
+
+    @property
+    def selects(self) -> bool:
+        """Nothing is chosen and nothing is learned."""
+        return False
 
     def learn(self, split: Split, folder: RunFolder | None, report: Callable[[Any], None], progress: Progress) -> None:
         """There is nothing to learn."""

@@ -66,8 +66,7 @@ def open_run(path: str | os.PathLike[str], device: str | None = None) -> OpenedR
         raise InputError(f"{folder}: holds {kind}; give a folder that 'gelato fit --out' or 'gelato predict' wrote")
     graph = read_graph(folder / GRAPH)
     split = Split.load(folder / SPLIT, graph)
-    whole = len(split.test) == 0
-    model = _class_of(folder).load(folder, graph if whole else split.train)
+    model = _class_of(folder).load(folder)
     return OpenedRun(folder, _on(model, device), split)
 
 

@@ -12,7 +12,7 @@ FLOOR = 1.0
 """Least magnitude for ties: such scores are log-odds, of which a difference far below 1 says nothing."""
 
 
-class PairBlock(Protocol):
+class LogOdds(Protocol):
     """A picklable function of rows and columns, in double precision and without torch."""
 
     def __call__(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -26,7 +26,7 @@ class PairBlock(Protocol):
         """All that the scores depend on."""
 
 
-def block_scores(n: int, block: PairBlock, *, directed: bool = False, block_rows: int = 64) -> BlockScores:
+def block_scores(n: int, block: LogOdds, *, directed: bool = False, block_rows: int = 64) -> BlockScores:
     """Scores of all pairs of ``n`` nodes by a block."""
     options: dict[str, Any] = {"directed": directed, "floor": FLOOR, "block_rows": block_rows}
     key = key_of(type(block).__name__, directed, *block.parts)

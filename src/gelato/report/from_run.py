@@ -16,7 +16,7 @@ from gelato.prediction.suggestions import Suggestions
 from gelato.report.contents import Report, Suggestion
 from gelato.report.facts import facts_of
 from gelato.report.measure import measure
-from gelato.runs.files import read_json
+from gelato.runs.files import ENVIRONMENT, TIMINGS, read_json
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
 from gelato.splits import Split
@@ -80,7 +80,7 @@ def report_of(
         )
         for i, row in enumerate(suggestions.rows())
     ]
-    environment, timings = (read_json(run.folder / f"{name}.json") for name in ("environment", "timings"))
+    environment, timings = (read_json(run.folder / name) for name in (ENVIRONMENT, TIMINGS))
     return Report(
         title=title,
         facts=facts_of(run.graph, threads=threads),

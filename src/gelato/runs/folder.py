@@ -64,7 +64,7 @@ class RunFolder:
         return self.finished or (self.path / CHECKPOINT).exists()
 
     def describe(self, split: Split) -> None:
-        """Write the graph and what is hidden of it, so that the folder tells all of itself."""
+        """Write the graph and what is hidden of it, so that the run can be opened without anything else."""
         if not (self.path / SPLIT).exists():
             write_plain(split.graph, self.path / GRAPH)
             split.save(self.path / SPLIT)
@@ -95,7 +95,7 @@ class RunFolder:
         with written_aside(self.path / EPOCHS) as part:
             part.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
-    def finish(self, timings: Mapping[str, float]) -> None:
+    def keep_timings(self, timings: Mapping[str, float]) -> None:
         """Write the timings."""
         write_json(self.path / TIMINGS, timings)
 
@@ -108,7 +108,7 @@ def opened(path: str | os.PathLike[str], identity: Identity, older: Mapping[str,
     older formats leave out of their identity. A start that is refused leaves nothing behind.
     """
     goal = Path(path)
-    fresh = _check_place(goal)
+    fresh = check_place(goal)
     try:
         goal.mkdir(parents=True, exist_ok=True)
         lock = FileLock(goal / LOCK, timeout=0)
@@ -119,15 +119,15 @@ def opened(path: str | os.PathLike[str], identity: Identity, older: Mapping[str,
         raise InputError(
             f"{path}: cannot be made the folder of a run: {getattr(error, 'strerror', None) or error}"
         ) from None
-    folder = RunFolder(goal)
+    folder, resumed = RunFolder(goal), False
     try:
-        _check_place(goal)  # again, now that nobody else can write
+        check_place(goal)  # again, now that nobody else can write
         for scrap in goal.glob(".gelato-*"):  # of a run that was killed while it wrote
             shutil.rmtree(scrap, ignore_errors=True)
-        _begin(folder, json.loads(json.dumps(dict(identity))), older)
+        resumed = _begin(folder, json.loads(json.dumps(dict(identity))), older)
         yield folder
     except GelatoError:
-        if not folder.begun:
+        if not folder.begun and not resumed:
             _remove(folder, fresh)
         raise
     finally:
@@ -144,7 +144,7 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def _check_place(path: Path) -> bool:
+def check_place(path: Path) -> bool:
     """Refuse what cannot be the folder of a run; returns whether nothing is there yet."""
     if not path.exists():
         return True
@@ -158,21 +158,23 @@ def _check_place(path: Path) -> bool:
     return False
 
 
-def _begin(folder: RunFolder, identity: dict[str, Any], older: Mapping[str, Any]) -> None:
-    """Take up the run that lies there, if it is the one asked for, or begin."""
+def _begin(folder: RunFolder, identity: dict[str, Any], older: Mapping[str, Any]) -> bool:
+    """Take up the run that lies there, if it is the one asked for, or begin; returns whether it was taken up."""
     path = folder.path / CONFIG
     if _is_run(folder.path):
         before = read_json(path)
+        number = format_of(before, path)
         difference = _difference({**older, **before}, identity, older)
         if difference is not None and folder.begun:
             raise InputError(f"{folder.path} {difference}")
         if difference is not None:  # a start that came to nothing
             for name in OWN:
                 (folder.path / name).unlink(missing_ok=True)
-        else:
-            format_of(before, path)
+        elif number == FORMAT:
+            return True
     write_json(path, {"format": FORMAT, "release": __version__, **identity})
     write_json(folder.path / ENVIRONMENT, environment())
+    return False
 
 
 def _difference(before: Mapping[str, Any], now: Mapping[str, Any], older: Mapping[str, Any]) -> str | None:

@@ -34,7 +34,7 @@ from gelato.runs.files import (
     write_plain,
     write_tensors,
 )
-from gelato.runs.folder import RunFolder, opened
+from gelato.runs.folder import RunFolder, check_place, opened
 from gelato.runs.seen import Seen
 from gelato.scores import Scores
 from gelato.splits import Split, split
@@ -67,14 +67,12 @@ class StoredPredictor(LinkPredictor):
     """What ``fit`` does for every method, with what differs left to five hooks.
 
     Attributes:
-        selects: whether ``fit`` hides validation links of a whole graph, to choose or to select by them.
         format_3: whether runs of format 3, which name no method, are of this one.
         history_: every ``Epoch`` of a training; empty where nothing is trained.
         best_epoch_: the epoch that was kept.
         columns_: names of the attributes that were learned from, if they have any.
     """
 
-    selects: ClassVar[bool] = True
     format_3: ClassVar[bool] = False
     history_: list[Any] = []  # noqa: RUF012 - replaced, never changed
     best_epoch_: int = 0
@@ -101,6 +99,14 @@ class StoredPredictor(LinkPredictor):
     def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
         """Be as ``learned`` and ``tensors`` were written, for ``graph``."""
         self.adapt(graph)
+
+    def check_graph(self, graph: Graph) -> None:
+        """Refuse a graph that the method does not fit."""
+
+    @property
+    def selects(self) -> bool:
+        """Whether ``fit`` needs validation links, to choose settings or to select a model by them."""
+        return True
 
     @property
     def trained(self) -> bool:
@@ -147,6 +153,7 @@ class StoredPredictor(LinkPredictor):
                 f"fit takes a Graph or a Split, got {type(data).__name__}; gelato.load gives a Graph by name"
             )
         links = data if isinstance(data, Split) else self._hiding(data)
+        self.check_graph(links.train)
         if self.selects and len(links.valid) == 0:
             raise InputError("the split hides no validation links; a model is selected on them: hide a share")
 
@@ -157,7 +164,9 @@ class StoredPredictor(LinkPredictor):
         with self._folder(run, links) as folder:
             if folder is not None and folder.finished:
                 ready = self.load(folder.path, data if isinstance(data, Graph) else links.train)
-                vars(self).update(vars(ready) | {"settings": self.settings})
+                own = {name: value for name, value in vars(self).items() if name in ("settings", "options")}
+                vars(self).clear()  # of an earlier fit nothing may stay
+                vars(self).update(vars(ready) | own)
                 return self
             if folder is not None:
                 folder.describe(links)
@@ -169,8 +178,8 @@ class StoredPredictor(LinkPredictor):
             if isinstance(data, Graph) and self.selects:
                 self.adapt(data)
             if folder is not None:
-                self._write(folder.path)
-                folder.finish({**self.timings(), "all": time.perf_counter() - begin})
+                folder.keep_timings({**self.timings(), "all": time.perf_counter() - begin})
+                self._write(folder.path)  # last: a run with a model is finished
         return self
 
     def cost(self, split: Split) -> FitCost:
@@ -186,6 +195,14 @@ class StoredPredictor(LinkPredictor):
     def tuned(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings, with the values that a search tries."""
         return {**self.settings.as_dict(), **values}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some parameters; where they shape the scores, ``fit`` must be called again."""
+        before = self.settings.identity()
+        super().set_params(**params)
+        if self.settings.identity() != before:
+            vars(self).pop("_graph", None)
+        return self
 
     def timings(self) -> dict[str, float]:
         """Seconds that parts of ``fit`` took."""
@@ -240,7 +257,7 @@ class StoredPredictor(LinkPredictor):
             raise InputError(f"the model learned from {self._graph.f:,} attributes, the graph has {graph.f:,}")
         twin = copy(self)
         twin.remarks_, twin.valid_ = [], self._seen.selected_in(graph)
-        if self.columns_ is not None and (self.trained or graph.f):
+        if self.columns_ is not None and self.trained:
             graph, alignment = align_attributes(graph, self.columns_)
             if alignment.missing or alignment.unknown:
                 twin.remarks_ = [str(alignment)]
@@ -280,6 +297,9 @@ class StoredPredictor(LinkPredictor):
         """Write the model and its graph to a folder: ``config.json``, ``model.safetensors`` and ``graph.npz``."""
         self._check_fitted()
         folder = Path(path)
+        check_place(folder)
+        if (folder / SPLIT).exists():
+            raise InputError(f"{path}: holds a run, which has its model already; save to another folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -301,6 +321,7 @@ class StoredPredictor(LinkPredictor):
             "chosen_": dict(self.chosen_),
             "columns_": self.columns_,
             "graph_hash_": self._graph.fingerprint,
+            "attribute_hash_": self._graph.attribute_fingerprint,
         }
         tensors = {**self.tensors(), "valid": self.valid_, "selected": self._seen.selected}
         words = {"method": self.method, "learned": json.dumps(about), "settings": json.dumps(self.settings.as_dict())}
@@ -324,8 +345,13 @@ class StoredPredictor(LinkPredictor):
         stored = _graph_of(folder, learned["graph_hash_"]) if graph is None else graph
         if stored.fingerprint != learned["graph_hash_"]:
             raise InputError(
-                f"{folder}: the model was made for another graph or another split of it; train one for this graph,"
-                " or apply it: load it without a graph, then call applied(graph)"
+                f"{folder}: the model was made for another graph or another split of it; give what it was trained"
+                " with, or train a model for this one"
+            )
+        if stored.attribute_fingerprint != learned.get("attribute_hash_", stored.attribute_fingerprint):
+            raise InputError(
+                f"{folder}: the model was trained with other attributes than this graph has; give the attribute"
+                " table it was trained with, or train a model for this one"
             )
         model.chosen_, model.columns_, model.remarks_ = learned["chosen_"], learned["columns_"], []
         model.valid_, selected = tensors["valid"], tensors["selected"]

@@ -77,17 +77,21 @@ class MLflow:
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self._mlflow = optional("mlflow", purpose="logging to MLflow", extra="mlflow")
-        self._mlflow.start_run(run_name=folder.parent.name)
-        self._mlflow.log_params(settings)
+        self._folder, self._settings, self._open = folder, settings, False
 
     def __call__(self, epoch: Epoch) -> None:
-        """Note one epoch."""
+        """Note one epoch; the first one opens the run."""
+        if not self._open:
+            self._mlflow.start_run(run_name=self._folder.parent.name)
+            self._mlflow.log_params(self._settings)
+            self._open = True
         noted = asdict(epoch)
         self._mlflow.log_metrics({name: float(noted[name]) for name in SHOWN}, step=epoch.epoch)
 
     def close(self) -> None:
         """Write out what is left."""
-        self._mlflow.end_run()
+        if self._open:
+            self._mlflow.end_run()
 
 
 CALLBACKS: Registry[Callable[[Path, dict[str, Any]], Callback]] = Registry(

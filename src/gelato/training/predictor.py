@@ -4,6 +4,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -41,6 +42,7 @@ class TrainedPredictor(StoredPredictor):
     one_thread: ClassVar[bool] = False
     """Whether torch gets one thread on a CPU, as kernels of our own take the cores."""
 
+    _timings: Mapping[str, float] = MappingProxyType({})
     settings: TrainingSettings
     precision_: float
     skipped_: int = 0
@@ -139,7 +141,7 @@ class TrainedPredictor(StoredPredictor):
 
     def timings(self) -> dict[str, float]:
         """Seconds of preparation and training."""
-        return self._timings
+        return dict(self._timings)
 
     def adopt(self, network: Any, graph: Graph) -> None:
         """Take over a network with what it has learned, for ``graph``."""
@@ -172,9 +174,11 @@ class TrainedPredictor(StoredPredictor):
         return {f"net.{name}": value.numpy() for name, value in self.state_.items()}
 
     def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
-        """Bring a trained network back to life."""
+        """Bring a trained network back to life, on the CPU: its device may not be available here."""
         self.restore_facts(learned, tensors)
-        self.adapt(graph)
+        network = self.network(graph, self.used, torch.device("cpu"))
+        network.load_state_dict(self.state_)
+        self.adopt(network, graph)
 
     def restore_facts(self, learned: Mapping[str, Any], tensors: Tensors) -> None:
         """The parameters, and how they came about."""

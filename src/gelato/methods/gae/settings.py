@@ -6,7 +6,7 @@ from gelato.graph import Graph
 from gelato.prediction.settings import number, one_of, share, whole
 from gelato.training.settings import TrainingSettings
 
-REGIMES = ("unbiased", "biased")
+LEARNED_FROM = ("unbiased", "biased")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class GaeSettings(TrainingSettings):
     width: int = whole(16)
     dropout: float = share(0.0, most=0.99)
     weight_decay: float = number(0.0)
-    regime: str = one_of("unbiased", REGIMES)
+    regime: str = one_of("unbiased", LEARNED_FROM)
     batches: int = whole(1)
 
 

@@ -10,6 +10,14 @@ from gelato.training.predictor import TrainedPredictor
 class EncodedPredictor(TrainedPredictor):
     """A trained predictor whose network encodes attributes, or without any one learned row per node."""
 
+    def check_graph(self, graph: Graph) -> None:
+        """Refuse directed graphs: pairs are scored alike both ways."""
+        if graph.directed:
+            raise InputError(
+                f"{self.method} scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is"
+                " directed"
+            )
+
     def adapt(self, graph: Graph) -> None:
         """Carry what was learned over to another graph; without attributes that must have the same nodes."""
         learned_from = self._seen.graph

@@ -79,7 +79,7 @@ def scaled_adjacency(graph: Graph, power: float, self_loops: str) -> ScaledAdjac
     return ScaledAdjacency(matrix, out_scale, in_scale if graph.directed else out_scale, graph.directed)
 
 
-class Products:
+class SparseProducts:
     """Products of a sparse matrix, and of its transpose, with dense blocks of vectors, by rows on some threads."""
 
     def __init__(self, matrix: csr_array, directed: bool, dtype: DTypeLike, threads: int | None = None) -> None:

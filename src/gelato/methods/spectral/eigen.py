@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gelato.errors import InputError
-from gelato.methods.spectral.adjacency import Products, ScaledAdjacency
+from gelato.methods.spectral.adjacency import ScaledAdjacency, SparseProducts
 from gelato.methods.spectral.orthonormal import cholesky_basis, orthonormal_basis
 
 Block = NDArray[Any]
@@ -88,7 +88,7 @@ def eigenpairs(
     if is_dense(adjacency.n, rank):
         values, left, right = _dense(adjacency)
     else:
-        products = Products(adjacency.matrix, adjacency.directed, np.float64, threads)
+        products = SparseProducts(adjacency.matrix, adjacency.directed, np.float64, threads)
         basis = _power_iteration(adjacency, rank, iterations, random_state, products, report, threads)
         values, left, right = (_ritz_triplets if adjacency.directed else _ritz_pairs)(products, basis, rank)
     values, left, right = _leading(values, left, right, rank)
@@ -115,12 +115,12 @@ def _power_iteration(
     rank: int,
     iterations: int,
     random_state: int,
-    products: Products,
+    products: SparseProducts,
     report: Progress,
     threads: int | None,
 ) -> Block:
     """``(n, b)`` orthonormal basis of nearly the leading right singular vectors."""
-    single = Products(csr_array(adjacency.matrix / adjacency.size), adjacency.directed, np.float32, threads)
+    single = SparseProducts(csr_array(adjacency.matrix / adjacency.size), adjacency.directed, np.float32, threads)
     shape = (adjacency.n, block_size(rank))
     basis: Block = np.random.default_rng(random_state).standard_normal(shape, dtype=np.float32)
     done, pace = 0, 1
@@ -151,7 +151,7 @@ def _pace(least: float) -> int:
     return max(1, min(MOST_PACE, int(np.log(LEAST_DIAGONAL) / np.log(min(max(least, 1e-9), 0.999)))))
 
 
-def _ritz_pairs(products: Products, basis: Block, rank: int) -> tuple[Block, Block, Block]:
+def _ritz_pairs(products: SparseProducts, basis: Block, rank: int) -> tuple[Block, Block, Block]:
     """Eigenpairs of ``Q^T M Q``, lifted: ``Q w``."""
     small = basis.T @ products.forward(basis)
     values, vectors = np.linalg.eigh((small + small.T) / 2)
@@ -160,7 +160,7 @@ def _ritz_pairs(products: Products, basis: Block, rank: int) -> tuple[Block, Blo
     return values[order], left, left
 
 
-def _ritz_triplets(products: Products, basis: Block, rank: int) -> tuple[Block, Block, Block]:
+def _ritz_triplets(products: SparseProducts, basis: Block, rank: int) -> tuple[Block, Block, Block]:
     """Singular triplets of ``M Q``: of ``R`` in ``M Q = P R`` with an orthonormal ``P``, lifted."""
     image = products.forward(basis)
     frame = orthonormal_basis(image)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gelato.graph import Graph
-from gelato.methods.spectral.adjacency import Products, ScaledAdjacency, scaled_adjacency
+from gelato.methods.spectral.adjacency import ScaledAdjacency, SparseProducts, scaled_adjacency
 from gelato.methods.spectral.choice import GRID, MODERATE, open_settings, ranks_for, usual_choice
 from gelato.methods.spectral.eigen import block_size, is_dense
 from gelato.methods.spectral.settings import SpectralSettings
@@ -29,7 +29,7 @@ def eigenpairs_seconds(adjacency: ScaledAdjacency, rank: int, iterations: int) -
         return DENSE_COST * n**3 / rate
     block = block_size(rank)
     narrow = np.ones((n, WIDTH), np.float32)
-    products = Products(adjacency.matrix, adjacency.directed, np.float32)
+    products = SparseProducts(adjacency.matrix, adjacency.directed, np.float32)
     step = _timed(lambda: products.squared(narrow)) * block / WIDTH
     bases = 3 + iterations / 4  # the first few one by one, then every fourth
     orthonormal = bases * 2 * n * block**2 / _rate(np.float32)

@@ -46,6 +46,11 @@ class Spectral(StoredPredictor):
     settings: SpectralSettings
     factors_: FactorBlock
 
+    @property
+    def selects(self) -> bool:
+        """Whether any setting is left open."""
+        return bool(open_settings(self.settings))
+
     def learn(self, split: Split, folder: RunFolder | None, report: Callable[[Any], None], progress: Progress) -> None:
         """Choose what is open, and decompose the training graph."""
         begin = time.perf_counter()
@@ -63,7 +68,7 @@ class Spectral(StoredPredictor):
 
     def timings(self) -> dict[str, float]:
         """Seconds of the choice and of the decomposition."""
-        return self._timings
+        return self._timings if "_timings" in vars(self) else {}
 
     def scores(self) -> Scores:
         """Scores of all pairs."""
