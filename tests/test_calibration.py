@@ -42,7 +42,7 @@ def test_what_is_stated_of_autocovariance_holds(name):
 
 
 @needs_data
-@pytest.mark.parametrize("name", ["cora", "citeseer"])
+@pytest.mark.parametrize("name", ["cora", pytest.param("citeseer", marks=pytest.mark.study)])
 def test_what_is_stated_of_a_trained_model_holds(name):
     check(name, Gelato(epochs=100, patience=10))
 

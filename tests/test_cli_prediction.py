@@ -472,7 +472,7 @@ def test_a_picture_is_written(predicted, command, folder):
     assert (code, errors) == (0, "")
     picture = (folder / "why.svg").read_text()
     assert picture.startswith("<svg") and "n2" in picture and "n9" in picture
-    assert one_line(command("explain", "links.run", "n2", "n9", "--picture", "no/why.svg"), "there is not a folder")
+    assert one_line(command("explain", "links.run", "n2", "n9", "--picture", "no/why.svg"), "there is no folder")
 
 
 @pytest.mark.parametrize(
@@ -545,7 +545,7 @@ def test_what_is_no_finished_run_is_refused(predicted, command, folder):
             ("links.run", "--out", "page.pdf"),
             "gelato: page.pdf: a report is a web page; choose a name that ends in",
         ),
-        (("links.run", "--out", "no/page.html"), "gelato: no/page.html: there is not a folder no"),
+        (("links.run", "--out", "no/page.html"), "gelato: no/page.html: there is no folder no"),
         (("nowhere", "--out", "page.pdf"), "gelato: page.pdf: a report is a web page"),  # before the run is looked at
         (("links.run", "--hide", "2"), "Invalid value for '--hide'"),
     ]

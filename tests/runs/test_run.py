@@ -55,7 +55,7 @@ def test_a_run_that_was_stopped_rudely_ends_with_the_same_weights(command, whole
     for wanted in (1, 9, 17):
         process = subprocess.Popen([*command, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while epochs_kept(folder) < wanted and process.poll() is None:
-            time.sleep(0.003)
+            time.sleep(0.02)
         time.sleep(0.005 * wanted)  # somewhere inside an epoch
         if process.poll() is None:
             process.send_signal(number)

@@ -10,7 +10,7 @@ import graphs
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods.spectral import eigen
-from gelato.methods.spectral.adjacency import Products, scaled_adjacency
+from gelato.methods.spectral.adjacency import SparseProducts, scaled_adjacency
 from gelato.methods.spectral.eigen import eigenpairs
 from gelato.methods.spectral.orthonormal import cholesky_basis, orthonormal_basis
 
@@ -158,7 +158,7 @@ def test_progress_rises_to_its_total(iterated):
 def test_products_by_threads_are_whole_products(seed, threads):
     graph = graphs.random_graph(seed, directed=True)
     block = np.random.default_rng(seed).standard_normal((graph.n, 3))
-    products = Products(csr_array(graph.adjacency), True, np.float64, threads)
+    products = SparseProducts(csr_array(graph.adjacency), True, np.float64, threads)
     np.testing.assert_allclose(products.forward(block), graph.adjacency.toarray() @ block, atol=1e-13)
     np.testing.assert_allclose(products.backward(block), graph.adjacency.toarray().T @ block, atol=1e-13)
 
