@@ -76,7 +76,7 @@ class Checkpoint:
             self.save()
 
     def save(self) -> None:
-        """Write the file now; where that fails the count goes on without it, with a warning."""
+        """Write the file now; where that fails the count continues without it, with a warning."""
         if self._kept is None:
             return
         try:

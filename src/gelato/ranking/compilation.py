@@ -1,4 +1,4 @@
-"""Compile the kernels that some scores need, before time is taken: numba compiles at the first call, once a machine."""
+"""Compile the kernels that some scores need before anything is timed: numba compiles at the first call."""
 
 import numpy as np
 

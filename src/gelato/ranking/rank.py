@@ -36,7 +36,7 @@ def rank(
         threads: how many threads; all cores by default. The result does not depend on it.
         block_rows: rows between two reports of progress. The result does not depend on it.
         progress: called after every block.
-        checkpoint: where counts are kept, so that a stopped run goes on where it was; nothing is kept of scores
+        checkpoint: where counts are kept, so that a stopped run can be resumed; nothing is kept of scores
             without a key.
         engine: a name in ``ENGINES``: what runs the blocks.
     """

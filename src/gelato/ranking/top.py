@@ -144,7 +144,7 @@ def _shared(progress: Progress | None, tiers: list[list[SearchScan]]) -> list[Pr
 
 
 def _after(progress: Progress, before: int, pairs: int) -> Progress:
-    """A report of progress that goes on from ``before`` of all ``pairs``."""
+    """A report of progress that starts at ``before`` of all ``pairs``."""
     return lambda done, _: progress(before + done, pairs)
 
 

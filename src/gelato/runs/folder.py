@@ -187,7 +187,7 @@ def _difference(before: Mapping[str, Any], now: Mapping[str, Any], older: Mappin
     for name in [*new, *old]:
         if old.get(name) != new.get(name):
             values = f"its {name} is {old.get(name)!r}, not {new.get(name)!r}"
-            return f"holds another run ({values}); give a new folder, or what it had"
+            return f"holds another run ({values}); give a new folder, or the same settings"
     return None
 
 

@@ -29,7 +29,7 @@ class Engine(Protocol):
         Args:
             job: what to run.
             progress: called after every block.
-            checkpoint: where the result is kept, so that a stopped run goes on where it was.
+            checkpoint: where the result is kept, so that a stopped run can be resumed.
             identity: hash of everything the result depends on; without it nothing is kept.
         """
 
