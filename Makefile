@@ -11,7 +11,7 @@ demo: .venv/installed-app
 
 test: .venv/installed-test
 	@echo '--- pytest'
-	.venv/bin/python -m pytest -q -n 2 --dist loadfile
+	.venv/bin/python -m pytest -q -n 2 --dist worksteal
 
 check: .venv/installed-check
 	.venv/bin/ruff check .
