@@ -35,15 +35,27 @@ def parts(graph):
 
 
 @pytest.fixture(scope="module")
-def runs(graph, parts, tmp_path_factory):
-    """A run of a split, one of the whole graph, and a saved model."""
+def fitted(graph, parts, tmp_path_factory):
+    """A run of a split, one of the whole graph, and a saved model; beside each the model that wrote it."""
     folder = tmp_path_factory.mktemp("runs")
-    Gelato(**FIXED).fit(parts, run=folder / "split")
-    Gelato(**FIXED).fit(graph, run=folder / "whole").save(folder / "saved")
-    return folder
+    hidden = Gelato(**FIXED).fit(parts, run=folder / "split")
+    whole = Gelato(**FIXED).fit(graph, run=folder / "whole")
+    whole.save(folder / "saved")
+    return folder, {"split": hidden, "whole": whole, "saved": whole}
 
 
-def test_a_run_of_a_split_has_its_training_links_and_all_links(runs, graph, parts, pairs):
+@pytest.fixture(scope="module")
+def runs(fitted):
+    return fitted[0]
+
+
+@pytest.fixture(scope="module")
+def models(fitted):
+    """The models as they were before anything was read from a disk."""
+    return fitted[1]
+
+
+def test_a_run_of_a_split_has_its_training_links_and_all_links(runs, models, graph, parts, pairs):
     run = open_run(runs / "split")
     assert run.folder == runs / "split"
     assert run.graph.fingerprint == graph.fingerprint and run.graph.names.tolist() == graph.names.tolist()
@@ -51,36 +63,38 @@ def test_a_run_of_a_split_has_its_training_links_and_all_links(runs, graph, part
     assert run.model.graph_.fingerprint == parts.train.fingerprint
     whole = run.whole()
     assert whole.graph_.fingerprint == graph.fingerprint and len(whole.links_.links) == graph.m
-    wanted = run.model.applied(graph).scores().pairs(pairs)
+    wanted = models["split"].applied(graph).scores().pairs(pairs)
     np.testing.assert_array_equal(whole.scores().pairs(pairs), wanted)
     assert run.model.graph_.m == parts.train.m  # which stays as it was
     run.model.check_split(parts)
 
 
-def test_a_run_of_a_whole_graph_has_a_model_for_it(runs, graph, pairs):
+def test_a_run_of_a_whole_graph_has_a_model_for_it(runs, models, graph, pairs):
     run = open_run(str(runs / "whole"))
     assert len(run.split.test) == 0 and len(run.split.valid) == int(0.05 * graph.m)
     assert run.whole() is run.model and run.model.graph_.fingerprint == graph.fingerprint
     saved = open_model(runs / "saved")
-    np.testing.assert_array_equal(saved.scores().pairs(pairs), run.model.scores().pairs(pairs))
+    for model in (saved, run.model):
+        np.testing.assert_array_equal(model.scores().pairs(pairs), models["whole"].scores().pairs(pairs))
 
 
-def test_a_model_is_opened_for_all_links_of_its_graph(runs, graph, pairs):
+def test_a_model_is_opened_for_all_links_of_its_graph(runs, models, graph, pairs):
     for name in ("split", "whole"):
         found = open_model(runs / name)
         assert found.graph_.fingerprint == graph.fingerprint
-        np.testing.assert_array_equal(found.scores().pairs(pairs), open_run(runs / name).whole().scores().pairs(pairs))
+        wanted = models[name].applied(graph).scores().pairs(pairs)
+        np.testing.assert_array_equal(found.scores().pairs(pairs), wanted)
 
 
 @pytest.mark.parametrize("name", ["split", "whole", "saved"])
-def test_a_model_is_applied_where_the_graph_is_another(runs, graph, pairs, name):
+def test_a_model_is_applied_where_the_graph_is_another(runs, models, graph, pairs, name):
     found = open_model(runs / name, graph)
     assert list(found.remarks_) == []
-    np.testing.assert_array_equal(found.scores().pairs(pairs), open_model(runs / name).scores().pairs(pairs))
+    np.testing.assert_array_equal(found.scores().pairs(pairs), models[name].applied(graph).scores().pairs(pairs))
     fewer = graph.without(graph.edges[::4])
     found = open_model(runs / name, fewer)
     assert found.graph_.fingerprint == fewer.fingerprint and len(found.links_.links) == fewer.m
-    wanted = open_model(runs / name).applied(fewer).scores().pairs(pairs)
+    wanted = models[name].applied(fewer).scores().pairs(pairs)
     np.testing.assert_array_equal(found.scores().pairs(pairs), wanted)
     blank = replace(graph, attributes=graph.attributes * 0.5)  # the same links, other attributes
     assert open_model(runs / name, blank).graph_.attributes.max() == 0.5
