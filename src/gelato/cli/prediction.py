@@ -160,7 +160,9 @@ def predict(
         first, second = (graph.name_of(node) for node in found.pairs[0])
         why = shlex.join([PROGRAM, "explain", str(folder), str(first), str(second)])
         more = shlex.join([PROGRAM, "report", str(folder), "--out", "report.html"])
-        say(f"why: {why}\nmore: {more}")
+        if found.reasons is not None or not reasons:  # scores that are not sums over walks have no reasons
+            say(f"why: {why}")
+        say(f"more: {more}")
 
 
 @click.command(epilog="Example: gelato explain links.run ann bob --picture why.svg")
