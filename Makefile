@@ -27,7 +27,7 @@ benchmarks: .venv/installed-benchmarks
 
 # The package itself is installed (not linked), so that tests see what users get.
 .venv/installed-%: .venv/bin/python $(SOURCES)
-	@echo '--- installing gelato[$*] into .venv (the first time takes a minute or two)'
+	@echo '--- installing gelato-links[$*] into .venv (the first time takes a minute or two)'
 	$(PIP) install -q -c constraints.txt '.[$*]'
 	@touch $@
 

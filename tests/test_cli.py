@@ -105,7 +105,7 @@ def test_every_command_has_help_with_an_example(gelato, command):
 
 
 def test_the_version_is_that_of_the_package(gelato):
-    assert gelato("--version").stdout == f"gelato, version {version('gelato')}\n"
+    assert gelato("--version").stdout == f"gelato, version {version('gelato-links')}\n"
 
 
 def imported(code, environment):
@@ -517,7 +517,7 @@ def test_partitioning_without_pymetis_tells_how_to_install_it(environment, folde
         text=True,
     )
     assert done.returncode == 2
-    assert done.stderr == "gelato: partitioning a graph needs pymetis: pip install 'gelato[metis]'\n"
+    assert done.stderr == "gelato: partitioning a graph needs pymetis: pip install 'gelato-links[metis]'\n"
 
 
 def test_a_download_without_a_network_fails_soon_and_in_one_line(gelato):

@@ -192,13 +192,13 @@ def test_a_mistake_is_told_in_a_line_and_ends_with_two(command, fitted, args, me
 )
 def test_what_needs_torch_tells_how_to_install_it(folder, fitted, args):
     done = without_torch(folder, "from gelato.cli import main; sys.exit(main(sys.argv[1:]))", *args)
-    assert done.returncode == 2 and done.stderr.endswith("needs torch: pip install 'gelato[train]'\n")
+    assert done.returncode == 2 and done.stderr.endswith("needs torch: pip install 'gelato-links[train]'\n")
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_without_torch_the_class_says_so_and_the_rest_works(folder):
     done = without_torch(folder, "from gelato import Gelato")
-    assert "needs torch: pip install 'gelato[train]'" in done.stderr
+    assert "needs torch: pip install 'gelato-links[train]'" in done.stderr
     working = "from gelato.cli import main; sys.exit(main(sys.argv[1:]))"
     for args in (("fit", "graph.npz", "--method", "ac", "--out", "plain"), ("report", "plain", "--top", "2")):
         done = without_torch(folder, working, *args)

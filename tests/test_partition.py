@@ -92,7 +92,7 @@ def test_partitioning_without_pymetis_tells_how_to_install_it(blocks, monkeypatc
     monkeypatch.setitem(sys.modules, "pymetis", None)
     with pytest.raises(MissingDependency) as caught:
         partition(blocks, 2)
-    assert str(caught.value) == "partitioning a graph needs pymetis: pip install 'gelato[metis]'"
+    assert str(caught.value) == "partitioning a graph needs pymetis: pip install 'gelato-links[metis]'"
 
 
 def test_parts_that_stay_empty_leave_no_gap_in_the_labels():

@@ -71,8 +71,11 @@ __all__ = sorted(_HOME)
 PROGRAM = __name__
 """What the package and its command are called."""
 
+DISTRIBUTION = "gelato-links"
+"""What the package index calls it; ``gelato`` is another package there."""
+
 try:
-    __version__ = version(PROGRAM)
+    __version__ = version(DISTRIBUTION)
 except PackageNotFoundError:  # run from the source tree
     __version__ = "0+source"
 

@@ -204,7 +204,7 @@ def test_the_embedded_sample_needs_neither_folder_nor_network(tmp_path):
 def test_a_missing_package_is_told_before_the_download(mini, site, monkeypatch):
     use(monkeypatch, replace(mini, extra="ogb"))
     monkeypatch.setitem(sys.modules, "ogb", None)
-    with pytest.raises(MissingDependency, match=r"dataset mini-set needs ogb: pip install 'gelato\[ogb\]'"):
+    with pytest.raises(MissingDependency, match=r"dataset mini-set needs ogb: pip install 'gelato-links\[ogb\]'"):
         load("mini-set")
     assert site.requests == []
 

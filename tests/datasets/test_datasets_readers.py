@@ -183,5 +183,5 @@ class Evil:
 def test_without_the_ogb_package_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ogb", None)
     monkeypatch.setitem(sys.modules, "ogb.linkproppred", None)
-    with pytest.raises(MissingDependency, match=r"dataset ogbl-ddi needs ogb: pip install 'gelato\[ogb\]'"):
+    with pytest.raises(MissingDependency, match=r"dataset ogbl-ddi needs ogb: pip install 'gelato-links\[ogb\]'"):
         read_ogb(tmp_path, name="ogbl-ddi")

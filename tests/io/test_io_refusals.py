@@ -160,7 +160,7 @@ def test_a_damaged_parquet_file_is_refused(tmp_path):
 def test_without_pyarrow_parquet_names_the_extra_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     path = written(tmp_path, "e.parquet", "PAR1")
-    with pytest.raises(MissingDependency, match=r"needs pyarrow: pip install 'gelato\[parquet\]'"):
+    with pytest.raises(MissingDependency, match=r"needs pyarrow: pip install 'gelato-links\[parquet\]'"):
         read_graph(path)
 
 

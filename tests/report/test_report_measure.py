@@ -137,7 +137,7 @@ def test_a_partition_that_cannot_be_made_is_left_out_with_its_reason(monkeypatch
     parts = hidden(random_graph(2))
     monkeypatch.setitem(sys.modules, "pymetis", None)
     measured = measure(parts, HEURISTICS["ac"](parts.train), name="gelato", parts=3, methods=["cn"])
-    assert "pip install 'gelato[metis]'" in measured.skipped["partitioned"]
+    assert "pip install 'gelato-links[metis]'" in measured.skipped["partitioned"]
     assert {each.regime for each in measured.outcomes} == {"unbiased", "biased"}
 
 

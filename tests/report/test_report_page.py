@@ -205,4 +205,4 @@ def test_the_modules_load_without_their_packages_and_tell_what_is_missing(tmp_pa
     for package in ("jinja2", "matplotlib"):
         command = [sys.executable, "-c", code, str(tmp_path / "page.html"), package]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        assert said == f"writing a report needs {package}: pip install 'gelato[report]'\n"
+        assert said == f"writing a report needs {package}: pip install 'gelato-links[report]'\n"

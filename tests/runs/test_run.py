@@ -160,7 +160,7 @@ def test_tensorboard_gets_every_epoch(graph, tmp_path):
 @pytest.mark.parametrize(("name", "package"), [("wandb", "wandb"), ("mlflow", "mlflow")])
 def test_a_log_whose_package_is_missing_tells_how_to_install_it(name, package, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=rf"needs {package}: pip install 'gelato\[{name}\]'"):
+    with pytest.raises(ImportError, match=rf"needs {package}: pip install 'gelato-links\[{name}\]'"):
         CALLBACKS[name](tmp_path, {})
 
 

@@ -36,7 +36,7 @@ class Method:
         about: one sentence.
         cites: where it was published.
         trains: whether ``fit`` trains a network.
-        extra: what must be installed for it, as in ``pip install 'gelato[extra]'``, with the package that tells.
+        extra: what must be installed for it, as in ``pip install 'gelato-links[extra]'``, with the package that tells.
         unfit: why it does not fit a graph, told without building or training it; ``None`` if it does.
         grid: what ``tune`` searches, in this order.
         work: about how many steps it takes to score all pairs, where that is known beforehand.
