@@ -9,6 +9,7 @@ from rich.text import Text
 
 from gelato.datasets import debian_sample
 from gelato.evaluation.evaluate import evaluate
+from gelato.figures import percent
 from gelato.methods import HEURISTICS
 from gelato.methods.configuration import read_configuration
 from gelato.methods.heuristic import Heuristic
@@ -17,7 +18,7 @@ from gelato.prediction.suggest import suggest
 from gelato.ranking.rank import Progress
 from gelato.regimes import unbiased
 from gelato.splits import Split, split
-from gelato.tables import add_metric, percent, suggestion_table
+from gelato.tables import add_metric, suggestion_table
 
 if TYPE_CHECKING:
     from gelato.methods.gelato.model import Gelato

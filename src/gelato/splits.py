@@ -131,6 +131,40 @@ def hidden_shares(graph: Graph, spared: Pairs, share: float, repeats: int, seed:
     return [graph.edges[np.sort(shuffled[i * count : (i + 1) * count])] for i in range(times)]
 
 
+def time_windows(graph: Graph, spared: Pairs, share: float, repeats: int) -> list[Split]:
+    """Splits that each hide a window of time: the latest links, then those before them, and so on.
+
+    A window holds at least ``share`` of all links and ends where the time changes, so links of one moment stay
+    together. What is newer than the window is no part of its split, nor are the ``spared`` links inside the window; the
+    older ones are its validation links. At least half of the links come before every window; there are fewer than
+    ``repeats`` windows, perhaps none, where that leaves no room.
+    """
+    if graph.times is None:
+        raise InputError("windows of time need the time of every link; read the graph with a time column")
+    order = np.argsort(graph.times, kind="stable")
+    times = graph.times[order]
+    kept_back = np.isin(pair_keys(graph.edges, graph.n), pair_keys(spared, graph.n))
+    windows: list[Split] = []
+    end = graph.m
+    while len(windows) < repeats:
+        begin = int(np.searchsorted(times, times[max(0, end - max(1, int(share * graph.m)))]))
+        if begin < graph.m / 2 or begin == end:
+            break
+        inside = np.zeros(graph.m, dtype=bool)
+        inside[order[begin:end]] = True
+        later = np.zeros(graph.m, dtype=bool)
+        later[order[end:]] = True
+        test = graph.edges[inside & ~kept_back]
+        if len(test) == 0:
+            break
+        known = graph.without(graph.edges[later | (inside & kept_back)]) if later.any() or kept_back.any() else graph
+        valid = graph.edges[kept_back & ~inside & ~later]
+        train = known.without(np.concatenate([valid, test]))
+        windows.append(Split(known, train, valid, test, f"window {len(windows) + 1}, hiding {share:.4g}"))
+        end = begin
+    return windows
+
+
 def _hide(
     graph: Graph, order: NDArray[np.int64], ratios: tuple[float, float], name: str, test_first: bool = False
 ) -> Split:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gelato.evaluation.evaluate import Evaluation
+from gelato.figures import percent, share
 from gelato.methods import METHODS
 from gelato.ranking.estimate import Estimate
 from gelato.ranking.metrics import random_metric
@@ -158,31 +159,20 @@ def comparison_table(rows: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
-def percent(value: float) -> str:
-    """A fraction as percent, with two decimals or two digits; a dash where the data cannot answer."""
-    if value != value:
-        return "–"
-    return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else f"{100 * value:.2g}"
-
-
 def suggestion_table(name: str, found: "Suggestions", most: int) -> Table:
-    """The first suggestions, their expected precision and reasons."""
+    """The first suggestions, the chance that each is right, and the reasons."""
     shown = min(most, len(found))
     rest = f", the first {shown}" if shown < len(found) else ""
     title = escape(f"{len(found):,} missing links of {name}{rest}")
     table = Table(title=title, box=SIMPLE_HEAD, title_justify="left")
     columns = found.columns()
-    numbers = {"rank", "score", "precision"}
-    heads = {"expected_precision": "precision", "precision_low": "", "precision_high": ""}
-    for column in columns:
-        if column not in ("precision_low", "precision_high"):
-            head = heads.get(column, column)
-            table.add_column(head, justify="right" if head in numbers else "left", overflow="fold")
+    shown_columns = [name for name in ("rank", "source", "target", "score", "chance", "reason") if name in columns]
+    for column in shown_columns:
+        table.add_column(column, justify="right" if column in ("rank", "score", "chance") else "left", overflow="fold")
     for row in found.rows()[:shown]:
         cells = [str(row["rank"]), str(row["source"]), str(row["target"]), f"{row['score']:.3g}"]
-        if "expected_precision" in row:
-            told = row["expected_precision"] is not None
-            between = f"{row['precision_low']:.0%} to {row['precision_high']:.0%}" if told else ""
-            cells.append(f"{row['expected_precision']:.0%} ({between})" if told else "-")
+        if "chance" in row:
+            chance, low, high = (row[name] for name in ("chance", "chance_low", "chance_high"))
+            cells.append("-" if chance is None else f"{share(chance)} ({share(low)} to {share(high)})")
         table.add_row(*map(escape, cells + ([row["reason"]] if "reason" in row else [])))
     return table

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from gelato.figures import percent, plain, share
 from gelato.report.rows import comparison, run_words, tiles
-from gelato.report.words import headline, large, memory, percent, plain, score, seconds, share
+from gelato.report.words import headline, large, memory, score, seconds
 
 
 @pytest.mark.parametrize(

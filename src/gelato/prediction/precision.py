@@ -1,36 +1,43 @@
-"""Expected precision: hide known links, rank all pairs exactly, and count the hidden links that come out on top.
+"""Expected precision: how many suggestions will be right, and the chance of each, as rehearsals show it.
 
-A rehearsal hides a share ``s`` of the known links and looks at the first ``k`` suggestions. Let ``r(k)`` be the number
-of hidden links among them, averaged over the rehearsals. If the graph lacks at least as many links as were hidden, at
-least a share ``r(k) / k`` of the real suggestions will be right. That share is stated, with an interval that should
-hold 19 times out of 20.
+A rehearsal hides a share ``s`` of the known links and ranks all pairs without them. If the graph lacks as large a share
+of its links, hidden and missing links are drawn alike: for each hidden link, expect ``1 / (1 - s)`` missing ones at the
+same place in the ranking. The real suggestions are the rehearsed ones without the hidden links, which are known then.
+So with ``a(k)`` the number of hidden links ahead of the ``k``-th other suggestion, on average over the rehearsals,
+``a(k) / (1 - s)`` of the first ``k`` real suggestions are right. By time there is nothing to convert: with ``a(k)`` of
+the next links among the first ``k`` suggestions, expect ``a(k)``.
 
-The lower end of the interval belongs to ``r(k)``. The upper end allows for the other suggestions being right too,
-since the graph may lack links that nobody knows of. If those are a share ``s`` of all true links, hidden and missing
-links are drawn alike: for each hidden link, expect ``1 / (1 - s)`` missing ones at the same place in the ranking. The
-real suggestions are the rehearsed ones without the hidden links, which are known by then. So with ``a(k)`` the number
-of hidden links ahead of the ``k``-th other suggestion, ``a(k) / ((1 - s) k)`` of the first ``k`` real suggestions are
-right, which is never less than ``r(k) / k``.
+The chance of the ``j``-th suggestion alone is the slope of this curve, made monotone: a suggestion is never more likely
+to be right than the one before it (isotonic regression over all rehearsals). The chances of the first ``k`` add up to
+what is stated of them.
 
-The variance of a count is that of ``k`` independent draws, or the variance between rehearsals if that is larger, plus
-the variance of their mean. At the upper end ``DRIFT`` is added for what no rehearsal can show: it ranks a graph with
-fewer links than the real one (docs/decisions.md has the figures).
+The interval should hold 19 times out of 20. The variance of a count is that of ``k`` independent draws, times how much
+more the rehearsals differ than such draws would, plus the variance of their mean. ``DRIFT`` is added for what no
+rehearsal can show: it ranks a graph with fewer links than the real one (docs/decisions.md has the figures).
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+from scipy.special import betaincinv
 
-from gelato.graph import Graph, Pairs, pair_keys
+from gelato.prediction.rehearsal import (
+    Rehearsed,
+    by_time,
+    eligible,
+    hidings,
+    outcome,
+    rehearsal_folder,
+    without_links,
+)
 from gelato.ranking.rank import Progress
-from gelato.ranking.top import Links, top
-from gelato.scores import Scores
-from gelato.splits import Split, hidden_shares, rehearsals
 
 SHARE, REPEATS = 0.1, 5
 """Default share of the links to hide, and how many times."""
@@ -38,42 +45,33 @@ SHARE, REPEATS = 0.1, 5
 DEVIATIONS = 1.96
 """Half the width of an interval, in standard deviations."""
 
-DRIFT = 0.2
+DRIFT = 0.15
 """Standard deviation of the difference between real and rehearsed suggestions, as a share of the estimate."""
+
+DRIFT_IN_TIME = 0.4
+"""The same by time: the future differs from the past by more than chance."""
+
+USUAL = 4
+"""How many rehearsals that vary like independent draws are taken for granted beside those that were run."""
 
 FEWEST_HIDDEN = 10
 """Nothing is stated unless the pairs asked for include this many hidden links, over all rehearsals."""
 
+FEWEST_PLACES = 50
+"""The least number of places in rehearsed lists from which a chance is read."""
 
-class Rehearsed(Protocol):
-    """A predictor that can be rehearsed."""
-
-    valid_: Pairs
-
-    @property
-    def threads(self) -> int | None:
-        """How many threads to use; ``None``: all cores."""
-
-    @property
-    def graph_(self) -> Graph:
-        """The graph whose pairs are scored."""
-
-    def rehearse(self, split: Split, /, run: Path | None = None) -> Scores:
-        """Scores of the graph of a split without its test links, by a predictor that has not seen them."""
-
-    def unseen(self, graph: Graph) -> NDArray[np.bool_]:
-        """``(m,)`` which links the predictor was made without."""
+WIDEST = 0.9
+"""An interval that is wider than this says nothing, so it is not stated."""
 
 
 @dataclass(frozen=True)
 class Stated:
-    """What is stated about the first ``k`` suggestions, as shares of them.
+    """What is stated about one suggestion, or about the first ``k``, as shares of them.
 
     Attributes:
-        k: how many suggestions, for each node if each has its own list.
-        expected: share of hidden links among the first ``k`` suggestions of the rehearsals. At least this share will
-            be right if the graph lacks at least as many links as were hidden.
-        low, high: the interval that the precision should lie in.
+        k: the rank, in the list of each node if each has its own.
+        expected: the share that will be right.
+        low, high: the interval that it should lie in.
     """
 
     k: int
@@ -88,59 +86,136 @@ class ExpectedPrecision:
 
     Attributes:
         share: share of the links that was hidden.
-        hidden: number of links hidden each time.
+        hidden: number of links hidden each time, on average.
         eligible: how many of the links hidden, over all rehearsals, are pairs that may be suggested.
         recovered: ``(r, K)`` number of hidden links among the first ``1 .. K`` suggestions of each rehearsal.
         ahead: ``(r, K)`` number of hidden links ahead of the ``1 .. K``-th suggestion that is not a hidden link.
         size: ``(K,)`` number of suggestions up to each rank: ``k``, or a sum over the nodes that have a list.
         per_node: whether each node has its own list.
+        by_time: whether the latest links were hidden, window by window; ``ahead`` is ``recovered`` then.
 
     Example:
-        >>> recovered = np.array([[1.0, 1, 2, 3], [1, 2, 2, 2]])
-        >>> precision = ExpectedPrecision(0.1, 20, 40, recovered, recovered, np.arange(1.0, 5))
-        >>> precision.at(4).expected
-        0.625
+        >>> recovered = np.minimum(np.arange(1.0, 41), 10) * np.ones((2, 1))
+        >>> precision = ExpectedPrecision(0.2, 20, 40, recovered, recovered, np.arange(1.0, 41))
+        >>> precision.at(40).expected, precision.chance(40).expected
+        (0.3125, 0.0)
     """
 
     share: float
-    hidden: int
+    hidden: float
     eligible: int
     recovered: NDArray[np.float64]
     ahead: NDArray[np.float64]
     size: NDArray[np.float64]
     per_node: bool = False
+    by_time: bool = False
 
     @property
     def repeats(self) -> int:
         """Number of rehearsals."""
         return len(self.recovered)
 
+    @property
+    def _missing_for_each_hidden(self) -> float:
+        return 1.0 if self.by_time else 1 / (1 - self.share)
+
+    @property
+    def _drift(self) -> float:
+        return DRIFT_IN_TIME if self.by_time else DRIFT
+
     def at(self, k: int) -> Stated | None:
-        """What is stated about the first ``k``; ``None`` if too few links were hidden, or ``k`` is too large."""
+        """What is stated about the first ``k``; ``None`` if nothing can be."""
         if not 1 <= k <= len(self.size) or self.eligible < FEWEST_HIDDEN:
             return None
-        size = float(self.size[k - 1])
-        recovered, low, _ = _interval(self.recovered[:, k - 1], size)
-        *_, high = _interval(self.ahead[:, k - 1] / (1 - self.share), size, DRIFT)
-        return Stated(k, recovered / size, low / size, high / size)
+        size, expected = float(self.size[k - 1]), float(self._right[k - 1])
+        share = (self.repeats * expected + 0.5) / (self.repeats * size + 1)  # never quite 0 or 1
+        alone = size * share * (1 - share) * self._spread[k - 1]
+        half = DEVIATIONS * math.sqrt(alone * (1 + 1 / self.repeats) + (self._drift * expected) ** 2)
+        low, high = max(0, round(expected - half)), min(size, round(expected + half))
+        low, high = min(low, math.floor(expected)), max(high, math.ceil(expected))
+        return _unless_idle(Stated(k, expected / size, low / size, min(1.0, high / size)))
 
-    def words(self, k: int) -> str:
-        """The same in a sentence or two, for people who do not read statistics."""
-        stated = self.at(k)
-        if stated is None:
-            return "Too few of the known links are among the pairs asked for to say how many suggestions will be right."
-        whose = f"of the first {k:,} suggestions" + (" for each node" if self.per_node else "")
+    def chance(self, k: int) -> Stated | None:
+        """The chance that the ``k``-th suggestion is right; ``None`` if nothing can be stated."""
+        if not 1 <= k <= len(self.size) or self.eligible < FEWEST_HIDDEN or not len(self._chances[0]):
+            return None
+        return _unless_idle(Stated(k, *(float(each[k - 1]) for each in self._chances)))
+
+    @cached_property
+    def _right(self) -> NDArray[np.float64]:
+        """``(K,)`` how many of the first suggestions will be right."""
+        chance, *_ = self._chances
+        if not len(chance):  # too few places to read chances from
+            mean = self.ahead.mean(axis=0) * self._missing_for_each_hidden
+            return np.asarray(np.minimum(mean, self.size))
+        return np.asarray(np.cumsum(chance * np.diff(self.size, prepend=0.0)))
+
+    @cached_property
+    def _spread(self) -> NDArray[np.float64]:
+        """``(K,)`` how much more the counts vary between rehearsals than independent draws would, on average nearby."""
+        if self.repeats == 1:
+            return np.ones(len(self.size))
+        counts = self.ahead * self._missing_for_each_hidden
+        share = (counts.sum(axis=0) + 0.5) / (self.repeats * self.size + 1)
+        share = np.minimum(share, 1 - 0.5 / (self.repeats * self.size + 1))
+        ratio = counts.var(axis=0, ddof=1) / (self.size * share * (1 - share))
+        ranks = np.arange(1, len(ratio) + 1)
+        ends = np.minimum(4 * ranks, len(ratio))
+        sums = np.concatenate([[0.0], np.cumsum(ratio / ranks)])  # evenly on a logarithmic axis
+        weights = np.concatenate([[0.0], np.cumsum(1 / ranks)])
+        begins = (ranks - 1) // 4
+        nearby = (sums[ends] - sums[begins]) / (weights[ends] - weights[begins])
+        free = self.repeats - 1
+        return np.asarray(np.maximum(1.0, (free * nearby + USUAL) / (free + USUAL)))
+
+    @cached_property
+    def _chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """``(K,)`` the chance of each suggestion, and its interval."""
+        places = self.repeats * np.diff(self.size, prepend=0.0)
+        hits = np.diff(self.ahead, prepend=0.0).sum(axis=0) * self._missing_for_each_hidden
+        group = _groups(places)
+        if not len(group):
+            return (np.empty(0),) * 3
+        n, h = (np.bincount(group, each) for each in (places, hits))
+        fit = isotonic_regression(h / n, weights=n, increasing=False)
+        level = np.repeat(np.arange(len(fit.blocks) - 1), np.diff(fit.blocks))
+        total = np.bincount(level, n)[level]
+        chance = np.clip(fit.x, 0.0, 1.0)
+        # Jeffreys' interval of a share, and the drift
+        ends = [betaincinv(chance * total + 0.5, (1 - chance) * total + 0.5, q) for q in (0.025, 0.975)]
+        drift = DEVIATIONS * self._drift * chance
+        low = chance - np.hypot(np.maximum(0, chance - ends[0]), drift)
+        high = chance + np.hypot(np.maximum(0, ends[1] - chance), drift)
+        bounds = (np.minimum.accumulate(np.clip(each, 0.0, 1.0)) for each in (low, high))
+        return tuple(each[group] for each in (chance, *bounds))  # type: ignore[return-value]
+
+    def words(self, *ranks: int) -> list[str]:
+        """What is stated about the first ``k``, for some ``k``, and how it was measured, in plain sentences."""
+        stated = [each for each in map(self.at, ranks) if each is not None]
+        silent = [f"{k:,}" for k in ranks if self.at(k) is None]
+        lists = "suggestions for each node" if self.per_node else "suggestions"
+        sentences = []
+        if stated:
+            right = f"to be among the next {self.hidden:,.0f} links" if self.by_time else "to be right"
+            clauses = [self._clause(each, f" {lists} {right}" if i == 0 else "") for i, each in enumerate(stated)]
+            lacks = f", if links are missing at random and the graph lacks {_one_in(self.share)}"
+            sentences.append(f"Expect about {_listed(clauses)}{'' if self.by_time else lacks}.")
+        if silent:
+            why = "Too few links could be hidden" if self.eligible < FEWEST_HIDDEN else "The trials differ too much"
+            sentences.append(f"{why} to say how many of the first {_listed(silent)} {lists} will be right.")
+        if stated:
+            times = "once" if self.repeats == 1 else f"{self.repeats} times"
+            how = "leaving out the latest links" if self.by_time else "hiding as many known links"
+            sentences.append(f"This was tried {times} by {how} and looking for them.")
+        return sentences
+
+    def _clause(self, stated: Stated, rest: str) -> str:
+        """Such as '20 of the first 100 (9 to 31)'."""
         expected, low, high = (
-            f"{100 * share:.3g}" if self.per_node else f"{k * share:,.0f}"
+            f"{100 * share:.3g}%" if self.per_node else f"{stated.k * share:,.0f}"
             for share in (stated.expected, stated.low, stated.high)
         )
-        right = f"share to be right ({low}% to {high}%)" if self.per_node else f"many to be right ({low} to {high})"
-        trials = "1 trial" if self.repeats == 1 else f"mean of {self.repeats} trials"
-        return (
-            f"When {_one_in(self.share)} hidden, {expected}{'%' if self.per_node else ''} {whose} were hidden links"
-            f" ({trials}). If your graph lacks at least as many links, expect at least that {right};"
-            " if it lacks fewer, expect fewer."
-        )
+        return f"{expected} of the first {stated.k:,}{rest} ({low} to {high})"
 
 
 def expected_precision(
@@ -156,8 +231,7 @@ def expected_precision(
 ) -> ExpectedPrecision:
     """Rehearse: hide links that were not used to select the predictor, rank all pairs, and count the hidden ones.
 
-    With ``r(k)`` hidden links among the first ``k`` suggestions, on average over the rehearsals, the precision to
-    expect of the first ``k`` is at least ``r(k) / k``.
+    Where links have times, the latest are hidden, window by window; otherwise some at random.
 
     Args:
         predictor: a fitted predictor.
@@ -174,108 +248,67 @@ def expected_precision(
         >>> model = Heuristic("ac").fit(load("debian-sample"))
         >>> precision = expected_precision(model, 100, repeats=2)
         >>> precision.repeats, precision.hidden, precision.recovered.shape
-        (2, 728, (2, 100))
+        (2, 728.0, (2, 100))
         >>> stated = precision.at(100)
         >>> 0 <= stated.low <= stated.expected <= stated.high <= 1
         True
     """
     graph = predictor.graph_
     allowed = {name: value for name, value in (chosen or {}).items() if name not in ("min_score", "per_node")}
-    if allowed.get("exclude") is not None:  # known links are never suggested, and hidden ones must be allowed
-        given = np.asarray(allowed["exclude"]).reshape(-1, 2)
-        ends = given if graph.directed else np.sort(given, axis=1)
-        allowed["exclude"] = given[~np.isin(pair_keys(ends, graph.n), pair_keys(graph.edges, graph.n))]
+    if allowed.get("exclude") is not None:
+        allowed["exclude"] = without_links(allowed["exclude"], graph)
     per_node = bool((chosen or {}).get("per_node"))
-    counts = []
     splits = hidings(predictor, share, repeats, seed)
+    outcomes = []
     for i, split in enumerate(splits, 1):
         if progress is not None:
             progress(i - 1, len(splits))
         scores = predictor.rehearse(split, None if run is None else run / rehearsal_folder(graph, i, share, seed))
-        rest = graph.without(split.test)
-        most = int(np.bincount(split.test.ravel()).max()) if per_node else len(split.test)
-        links = top(scores, rest, k + most, per_node=per_node, threads=predictor.threads, **allowed)
-        counts.append(_counts(links, split, k, per_node))
-    shortest = min(len(size) for *_, size in counts)
-    recovered, ahead, size = (np.array([count[i][:shortest] for count in counts]) for i in range(3))
-    eligible = sum(int(_allowed(split.test, graph.directed, **allowed).sum()) for split in splits)
-    return ExpectedPrecision(share, len(splits[0].test), eligible, recovered, ahead, size.mean(axis=0), per_node)
+        outcomes.append(outcome(scores, split, k, allowed, predictor.threads, per_node))
+    shortest = min(len(each.size) for each in outcomes)
+    recovered, ahead, size = (
+        np.array([getattr(each, name)[:shortest] for each in outcomes]) for name in ("recovered", "ahead", "size")
+    )
+    return ExpectedPrecision(
+        share,
+        float(np.mean([len(split.test) for split in splits])),
+        sum(eligible(split, allowed) for split in splits),
+        recovered,
+        ahead,
+        size.mean(axis=0),
+        per_node,
+        by_time(splits[0]),
+    )
 
 
-def rehearsal_folder(graph: Graph, i: int, share: float, seed: int) -> str:
-    """Folder inside a run for the training of the ``i``-th rehearsal; different hidden links have different folders."""
-    return f"hidden-{graph.fingerprint[:8]}-{share:g}-{seed}-{i}"
+def _groups(places: NDArray[np.float64]) -> NDArray[np.int64]:
+    """``(K,)`` group of each rank: each group has enough places in rehearsed lists; empty if there are too few."""
+    if places.sum() < FEWEST_PLACES:
+        return np.empty(0, np.int64)
+    group, held, groups = 0, 0.0, []
+    for count in places.tolist():
+        if held >= FEWEST_PLACES:
+            group, held = group + 1, 0.0
+        held += count
+        groups.append(group)
+    result = np.array(groups)
+    return np.minimum(result, group - 1) if held < FEWEST_PLACES and group else result
 
 
-def hidings(predictor: Rehearsed, share: float, repeats: int, seed: int) -> list[Split]:
-    """Splits that hide links the predictor was not selected on; only links it never saw, if there are enough."""
-    graph = predictor.graph_
-    unseen = predictor.unseen(graph)
-    if unseen.sum() < int(share * graph.m):
-        selected = np.isin(pair_keys(graph.edges, graph.n), pair_keys(predictor.valid_, graph.n))
-        return rehearsals(graph, graph.edges[selected], share, repeats, seed)
-    none = np.empty((0, 2), np.int64)
-    hidden = hidden_shares(graph, graph.edges[~unseen], share, repeats, seed)
-    return [
-        Split(graph, graph.without(test), none, test, f"{seed}, hiding {share:.4g}, time {i}")
-        for i, test in enumerate(hidden, 1)
-    ]
-
-
-def _allowed(
-    pairs: Pairs, directed: bool, nodes: Any = None, between: Any = None, exclude: Any = None
-) -> NDArray[np.bool_]:
-    """``(p,)`` which pairs may be suggested, apart from those excluded one by one."""
-    if nodes is not None:
-        return np.asarray(np.isin(pairs, nodes).any(axis=1))
-    if between is not None:
-        (one, other), (first, second) = pairs.T, between
-        there: NDArray[np.bool_] = np.isin(one, first) & np.isin(other, second)
-        back: NDArray[np.bool_] = np.isin(one, second) & np.isin(other, first)
-        return there if directed else there | back
-    return np.ones(len(pairs), dtype=bool)
-
-
-def _counts(
-    links: Links, split: Split, k: int, per_node: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Hidden links among the first ``1 .. K``, those ahead of the ``1 .. K``-th other one, and the others up to it."""
-    n = split.graph.n
-    pairs = links.pairs if split.graph.directed else np.sort(links.pairs, axis=1)
-    hidden = np.isin(pair_keys(pairs, n), pair_keys(split.test, n))
-    group = links.pairs[:, 0] if per_node else np.zeros(len(hidden), np.int64)
-    begins = np.searchsorted(group, group)  # where each list begins
-    before: NDArray[np.int64] = np.cumsum(hidden) - hidden
-    before = before - before[begins]  # hidden ones ahead in the same list
-    place = np.arange(len(hidden)) - begins
-    recovered = _by_rank(place[hidden], k)
-    other = place - before  # place among the others
-    ahead = np.bincount(other[hidden][other[hidden] < k], minlength=k)
-    size = _by_rank(other[~hidden], k)
-    last = int(np.flatnonzero(np.diff(size, prepend=0))[-1]) + 1 if size[-1:].any() else 0
-    return recovered[:last], np.cumsum(ahead)[:last], size[:last]
-
-
-def _by_rank(place: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """``(k,)`` how many places lie among the first ``1 .. k``."""
-    return np.cumsum(np.bincount(place[place < k], minlength=k)[:k])
-
-
-def _interval(counts: NDArray[np.float64], size: float, drift: float = 0.0) -> tuple[float, float, float]:
-    """Mean of some counts, and the whole numbers between which 19 of 20 further counts lie."""
-    repeats = len(counts)
-    mean = min(float(counts.mean()), size)
-    share = (repeats * mean + 0.5) / (repeats * size + 1)  # never quite 0 or 1
-    between = float(counts.var(ddof=1)) if repeats > 1 else 0.0
-    variance = max(size * share * (1 - share), between) * (1 + 1 / repeats) + (drift * mean) ** 2
-    half = DEVIATIONS * math.sqrt(variance)
-    return mean, math.floor(max(0.0, mean - half)), min(size, math.ceil(mean + half))
+def _unless_idle(stated: Stated) -> Stated | None:
+    """What is stated, unless its interval leaves everything open."""
+    return None if stated.high - stated.low > WIDEST else stated
 
 
 def _one_in(share: float) -> str:
-    """A share in words, such as 'one link in ten was'."""
+    """A share in words, such as 'one link in ten'."""
     words = {2: "two", 3: "three", 4: "four", 5: "five", 10: "ten", 20: "twenty", 100: "a hundred"}
     number = round(1 / share)
     if abs(number * share - 1) < 1e-9:
-        return f"one link in {words.get(number, number)} was"
-    return f"{100 * share:.3g}% of the links were"
+        return f"one link in {words.get(number, number)}"
+    return f"{100 * share:.3g}% of its links"
+
+
+def _listed(items: list[str]) -> str:
+    """Items joined as in a sentence: 'a, b and c'."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -14,7 +14,10 @@ from gelato.io import links_to_pandas, links_to_polars, links_to_scipy, to_netwo
 from gelato.prediction.precision import ExpectedPrecision
 
 LINK_COLUMNS = ("rank", "source", "target", "score")
-PRECISION_COLUMNS = ("expected_precision", "precision_low", "precision_high")
+CHANCE_COLUMNS = ("chance", "chance_low", "chance_high")
+"""Of each suggestion alone."""
+PRECISION_COLUMNS = ("precision_to_rank", "precision_to_rank_low", "precision_to_rank_high")
+"""Of all suggestions up to this one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,7 @@ class Suggestions:
         cuts = [k for k in (10, 100, 1000, 10_000) if k < last]
         if self.precision is None or last == 0:
             return []
-        return list(dict.fromkeys(map(self.precision.words, (*cuts, last))))  # each once
+        return self.precision.words(*cuts, last)
 
     def columns(self) -> dict[str, list[Any]]:
         """The columns by name: ranks, node names, scores, and whatever else is known."""
@@ -88,9 +91,11 @@ class Suggestions:
             )
         )
         if self.precision is not None:
-            stated = [self.precision.at(k) for k in self.rank.tolist()]
-            for name, value in zip(PRECISION_COLUMNS, ("expected", "low", "high"), strict=True):
-                values[name] = [None if each is None else round(getattr(each, value), 4) for each in stated]
+            for names_of, state in ((CHANCE_COLUMNS, self.precision.chance), (PRECISION_COLUMNS, self.precision.at)):
+                at_rank = {k: state(k) for k in set(self.rank.tolist())}
+                stated = [at_rank[k] for k in self.rank.tolist()]
+                for name, value in zip(names_of, ("expected", "low", "high"), strict=True):
+                    values[name] = [None if each is None else round(getattr(each, value), 4) for each in stated]
         if self.reasons is not None:
             values["reason"] = list(self.reasons)
         return values

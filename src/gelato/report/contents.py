@@ -43,7 +43,7 @@ class Suggestion:
 
     Attributes:
         rank, source, target, score: its rank, the names of its ends, and its score.
-        precision, low, high: expected precision of the suggestions up to this one, and its interval.
+        chance, low, high: the chance that it is right, and its interval.
         reason: the reason, in a few words.
         explanation_lines: the explanation, as lines of text; leading spaces are kept.
         picture: an ``<svg>`` element made by this package, with all text escaped, or an empty string.
@@ -53,7 +53,7 @@ class Suggestion:
     source: str
     target: str
     score: float
-    precision: float | None = None
+    chance: float | None = None
     low: float | None = None
     high: float | None = None
     reason: str = ""

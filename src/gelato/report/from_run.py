@@ -9,8 +9,9 @@ import numpy as np
 from gelato import PROGRAM, __version__
 from gelato.memory import peak_memory
 from gelato.methods.making import OpenedRun
-from gelato.prediction.precision import REPEATS, SHARE, hidings, rehearsal_folder
+from gelato.prediction.precision import REPEATS, SHARE
 from gelato.prediction.reasons import explanations, have_reasons
+from gelato.prediction.rehearsal import hidings, rehearsal_folder
 from gelato.prediction.suggest import Stage, silent, suggest
 from gelato.prediction.suggestions import Suggestions
 from gelato.report.contents import Report, Suggestion
@@ -71,9 +72,9 @@ def report_of(
             source=str(row["source"]),
             target=str(row["target"]),
             score=row["score"],
-            precision=row.get("expected_precision"),
-            low=row.get("precision_low"),
-            high=row.get("precision_high"),
+            chance=row.get("chance"),
+            low=row.get("chance_low"),
+            high=row.get("chance_high"),
             reason=explained[i].reason() if explained else "",
             explanation_lines=explained[i].lines() if explained else (),
             picture=explained[i].svg() if explained else "",

@@ -8,6 +8,7 @@ from typing import Any
 
 from gelato import __version__
 from gelato.errors import InputError
+from gelato.figures import percent, share
 from gelato.io.files import written_aside
 from gelato.io.optional import optional
 from gelato.report import words
@@ -67,7 +68,7 @@ def page_of(report: Report, charts: Sequence[Chart]) -> str:
     environment = jinja.Environment(
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"percent": words.percent, "share": words.share, "method": words.method_words}
+    environment.filters |= {"percent": percent, "share": share, "method": words.method_words}
     by_section: dict[str, list[dict[str, Any]]] = {name: [] for name, _ in SECTIONS}
     for chart in charts:
         by_section[chart.section].append({"name": chart.name, "words": chart.words, "svg": markup(chart.look.inline)})
@@ -95,11 +96,11 @@ def _row(suggestion: Suggestion, markup: Any) -> dict[str, Any]:
     whose = f"the suggested link {suggestion.source} – {suggestion.target}"
     interval = ""
     if suggestion.low is not None and suggestion.high is not None:
-        interval = f"{words.share(suggestion.low)} to {words.share(suggestion.high)}"
+        interval = f"{share(suggestion.low)} to {share(suggestion.high)}"
     return {
         "of": suggestion,
         "score": words.score(suggestion.score),
-        "precision": "" if suggestion.precision is None else words.share(suggestion.precision),
+        "chance": "" if suggestion.chance is None else share(suggestion.chance),
         "interval": interval,
         "picture": markup(checked_picture(suggestion.picture, whose)),
     }

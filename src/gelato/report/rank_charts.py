@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gelato.figures import percent
 from gelato.report.canvas import (
     COLOURS,
     INK,
@@ -19,7 +20,7 @@ from gelato.report.canvas import (
 from gelato.report.curves import Curve
 from gelato.report.densities import Density
 from gelato.report.measure import Measured
-from gelato.report.words import REGIME_WORDS, method_words, percent
+from gelato.report.words import REGIME_WORDS, method_words
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SHADES = {"biased": 6, "partitioned": 1, "unbiased": 0}

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from gelato.figures import percent, plain, share
 from gelato.regimes import REGIMES
 from gelato.report.contents import GraphFacts, Report
 from gelato.report.measure import Measured, Outcome
-from gelato.report.words import large, percent, plain, seconds, share
+from gelato.report.words import large, seconds
 
 METRICS_SHOWN = {
     "unbiased": ("ap", "hits@1000", "precision@100%", "auc"),

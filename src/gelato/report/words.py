@@ -1,8 +1,8 @@
 """Numbers and findings in words, as they appear on the page and the charts."""
 
-import math
 from collections.abc import Mapping
 
+from gelato.figures import plain, share
 from gelato.methods import METHODS
 from gelato.report.measure import Measured, Outcome
 
@@ -20,26 +20,6 @@ def large(value: float) -> str:
         if value >= size:
             return f"{value / size:.{3 if value >= 100 * size else 2}g}\N{NO-BREAK SPACE}{word}"
     return f"{value:,.0f}"
-
-
-def plain(value: float, digits: int = 2) -> str:
-    """A number with so many significant digits, never in powers of ten: ``0.78``, ``0.00013``."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else "–"
-    places = max(0, digits - 1 - math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}")))))
-    return f"{value:,.{places}f}"
-
-
-def percent(value: float | None) -> str:
-    """A fraction as a percentage, to two decimals or two significant digits; a dash where it is not defined."""
-    if value is None or not math.isfinite(value):
-        return "–"
-    return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else plain(100 * value)
-
-
-def share(value: float) -> str:
-    """A fraction as a percentage in a sentence: ``9.5%``, ``43%``."""
-    return f"{100 * value:.0f}%" if value >= 0.1 else f"{plain(100 * value)}%"
 
 
 def score(value: float) -> str:
