@@ -16,6 +16,7 @@ from gelato.prediction.predictor import LinkPredictor
 from gelato.prediction.reasons import explanations, have_reasons, with_reasons
 from gelato.prediction.selection import nodes_called, nodes_in
 from gelato.prediction.suggest import suggest
+from gelato.prediction.suggestions import CHANCE_COLUMNS, PRECISION_COLUMNS
 from gelato.ranking.rank import rank
 from gelato.splits import rehearsals
 
@@ -328,7 +329,7 @@ def test_an_answer_has_links_precision_and_reasons(graph, fitted):
     found = suggest(fitted, 12, repeats=3)
     assert list(found) == list(fitted.predict_top(12))
     assert found.precision.repeats == 3 and found.precision.share == 0.1 and len(found.reasons) == 12
-    assert list(found.columns())[4:] == ["expected_precision", "precision_low", "precision_high", "reason"]
+    assert list(found.columns())[4:] == [*CHANCE_COLUMNS, *PRECISION_COLUMNS, "reason"]
     bare = suggest(fitted, 12, repeats=0, reasons=False)
     assert bare.precision is None and bare.reasons is None
     assert suggest(Heuristic("jaccard").fit(graph), 3, repeats=0).reasons is None

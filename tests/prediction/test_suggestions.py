@@ -13,7 +13,7 @@ from gelato.graph import Graph
 from gelato.io import read_graph, read_pairs
 from gelato.methods.heuristics import common_neighbors
 from gelato.prediction.precision import ExpectedPrecision
-from gelato.prediction.suggestions import Suggestions
+from gelato.prediction.suggestions import CHANCE_COLUMNS, PRECISION_COLUMNS, Suggestions
 from gelato.ranking.top import top
 
 HOSTILE = [
@@ -30,7 +30,6 @@ HOSTILE = [
     "null",
     "0012",
 ]
-PRECISION = ("expected_precision", "precision_low", "precision_high")
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +42,10 @@ def graph():
 
 @pytest.fixture(scope="module")
 def found(graph):
-    """All pairs of the ring, with a precision that is told of the first four ranks, and reasons."""
+    """All pairs of the ring, with a precision that is told of the first twelve ranks, and reasons."""
     links = top(common_neighbors(graph), graph, 20)
-    ahead = np.array([[1, 1, 2, 2], [0, 1, 1, 3]], dtype=float)
-    precision = ExpectedPrecision(0.1, 3, 100, ahead, ahead, np.arange(1.0, 5.0))
+    ahead = np.cumsum(np.tile([[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]], (5, 1)), axis=1).astype(float)
+    precision = ExpectedPrecision(0.1, 3, 100, ahead, ahead, np.arange(1.0, 13.0))
     plain = Suggestions(graph, links.pairs, links.score)
     return plain.replaced(precision=precision, reasons=[f"because of {HOSTILE[i % 12]}" for i in range(20)])
 
@@ -56,16 +55,18 @@ def wanted(found):
     rows = []
     for i, ((u, v), score) in enumerate(zip(found.pairs.tolist(), found.score.tolist(), strict=True)):
         row = {"rank": i + 1, "source": HOSTILE[u], "target": HOSTILE[v], "score": score}
-        stated = found.precision.at(i + 1)
-        values = (None,) * 3 if stated is None else (stated.expected, stated.low, stated.high)
-        row |= {name: None if x is None else round(x, 4) for name, x in zip(PRECISION, values, strict=True)}
+        for names, state in ((CHANCE_COLUMNS, found.precision.chance), (PRECISION_COLUMNS, found.precision.at)):
+            stated = state(i + 1)
+            values = (None,) * 3 if stated is None else (stated.expected, stated.low, stated.high)
+            row |= {name: None if x is None else round(x, 4) for name, x in zip(names, values, strict=True)}
         rows.append(row | {"reason": found.reasons[i]})
     return rows
 
 
 def test_columns_and_rows_hold_all_that_is_known(found, graph):
     assert found.rows() == wanted(found)
-    assert len(found) == 20 and found.columns()["expected_precision"][4:] == [None] * 16
+    assert len(found) == 20 and found.columns()["chance"][12:] == [None] * 8
+    assert None not in found.columns()["chance"][:12] and found.columns()["precision_to_rank"][11] is not None
     assert list(found) == [(row["source"], row["target"], row["score"]) for row in wanted(found)]
     bare = Suggestions(graph, found.pairs, found.score)
     assert list(bare.columns()) == ["rank", "source", "target", "score"]
@@ -119,7 +120,9 @@ def test_a_parquet_file_says_the_same_in_the_same_types(found, tmp_path):
     found.write(tmp_path / "links.parquet")
     table = parquet.read_table(tmp_path / "links.parquet")
     assert table.to_pylist() == wanted(found)
-    assert [str(table.schema.field(name).type) for name in ("rank", "score", *PRECISION)] == ["int64"] + 4 * ["double"]
+    numbers = ("score", *CHANCE_COLUMNS, *PRECISION_COLUMNS)
+    assert str(table.schema.field("rank").type) == "int64"
+    assert {str(table.schema.field(name).type) for name in numbers} == {"double"}
 
 
 def test_what_was_written_can_be_left_out_of_the_next_suggestions(found, graph, tmp_path):
@@ -229,8 +232,8 @@ def test_the_words_tell_of_the_first_ten_hundred_thousand_and_of_all(ranks, cuts
     ahead = np.cumsum(np.arange(ranks) % 3 == 0)[None].astype(float)
     precision = ExpectedPrecision(0.1, 99, 99, ahead, ahead, np.arange(1.0, ranks + 1))
     told = Suggestions(graph, pairs, np.zeros(ranks), precision=precision).words()
-    assert told == [precision.words(k) for k in cuts]
-    assert [f"of the first {k:,} suggestions were" in sentence for k, sentence in zip(cuts, told, strict=True)]
+    assert told == precision.words(*cuts)
+    assert all(f"of the first {k:,}" in " ".join(told) for k in cuts[1:])
 
 
 def test_that_too_little_is_known_is_said_once():
@@ -238,6 +241,6 @@ def test_that_too_little_is_known_is_said_once():
     pairs = np.column_stack(np.triu_indices(9, 1))[1:21]
     nothing = ExpectedPrecision(0.1, 1, 1, np.zeros((1, 20)), np.zeros((1, 20)), np.arange(1.0, 21.0))
     told = Suggestions(graph, pairs, np.zeros(20), precision=nothing)
-    assert told.words() == [nothing.words(20)]
-    assert {row["expected_precision"] for row in told.rows()} == {None}
+    assert told.words() == nothing.words(10, 20)
+    assert {row["chance"] for row in told.rows()} == {None}
     assert Suggestions(graph, pairs, np.zeros(20)).words() == []

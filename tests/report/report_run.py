@@ -45,7 +45,7 @@ def suggested(graph, links):
             source=str(graph.name_of(u)),
             target=str(graph.name_of(v)),
             score=score,
-            precision=None if i == 7 else 0.3 / i**0.5,
+            chance=None if i == 7 else 0.3 / i**0.5,
             low=0.2 / i**0.5,
             high=0.4 / i**0.5,
             reason=HOSTILE_REASON if i == 5 else f"{len(walks)} walks of three steps",

@@ -116,10 +116,10 @@ def test_names_sort_with_the_keyboard(page):
     assert column(page, "source")[0] == names[-1]
 
 
-def test_a_precision_that_is_not_known_comes_last_both_ways(page):
+def test_a_chance_that_is_not_known_comes_last_both_ways(page):
     for _ in range(2):
-        click(page, header(page, "precision"))
-        assert column(page, "precision")[-1] == ""
+        click(page, header(page, "chance"))
+        assert column(page, "chance")[-1] == ""
         assert column(page, "rank")[-1] == "7"
 
 

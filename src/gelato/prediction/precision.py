@@ -202,7 +202,8 @@ class ExpectedPrecision:
             sentences.append(f"Expect about {_listed(clauses)}{'' if self.by_time else lacks}.")
         if silent:
             why = "Too few links could be hidden" if self.eligible < FEWEST_HIDDEN else "The trials differ too much"
-            sentences.append(f"{why} to say how many of the first {_listed(silent)} {lists} will be right.")
+            about = f"how many of the first {_listed(silent)} {lists} will be right"
+            sentences.append(f"{why} to say {'whether the first one is right' if silent == ['1'] else about}.")
         if stated:
             times = "once" if self.repeats == 1 else f"{self.repeats} times"
             how = "leaving out the latest links" if self.by_time else "hiding as many known links"

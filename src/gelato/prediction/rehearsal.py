@@ -161,7 +161,9 @@ def _near(kind: NDArray[np.int8]) -> NDArray[np.float64]:
 def _like(links: Links, kind: NDArray[np.int8]) -> NDArray[np.float64]:
     """``(l,)`` the share of excluded pairs at the same place of all lists, hidden ones aside."""
     place = _places(links, True)
-    total, excluded = (np.bincount(place[some], minlength=place.max() + 1) for some in (kind != HIDDEN, kind == EXCLUDED))
+    total, excluded = (
+        np.bincount(place[some], minlength=place.max() + 1) for some in (kind != HIDDEN, kind == EXCLUDED)
+    )
     return np.asarray((excluded / np.maximum(1, total))[place])
 
 

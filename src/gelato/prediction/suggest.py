@@ -1,12 +1,13 @@
 """The whole answer: exact suggestions, the precision to expect of them, and the reasons for them."""
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from gelato.graph import Graph
-from gelato.prediction.precision import REPEATS, SHARE, expected_precision
+from gelato.prediction.precision import FEWEST_PLACES, REPEATS, SHARE, expected_precision
 from gelato.prediction.predictor import LinkPredictor
 from gelato.prediction.reasons import with_reasons
 from gelato.prediction.suggestions import Suggestions
@@ -65,7 +66,8 @@ def suggest(
     if repeats and not _tiny(predictor.graph_, share):
         with stage("hiding links and looking for them", "times") as progress:
             options: dict[str, Any] = {"share": share, "repeats": repeats, "seed": seed, "run": run}
-            precision = expected_precision(predictor, k, chosen=suggestions.chosen, progress=progress, **options)
+            least = k if per_node else max(k, math.ceil(FEWEST_PLACES / repeats))  # a chance needs so many places
+            precision = expected_precision(predictor, least, chosen=suggestions.chosen, progress=progress, **options)
         suggestions = suggestions.replaced(precision=precision)
     if reasons:
         with stage("reasons", "links") as progress:
