@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from gelato.datasets import block_model, load
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.splits import NAMED, RATIOS, Leak, Split, audit, permutation, rehearsals, split, split_by_time
+from gelato.splits import (
+    NAMED,
+    RATIOS,
+    Leak,
+    Split,
+    audit,
+    permutation,
+    rehearsals,
+    split,
+    split_by_time,
+    time_windows,
+)
 
 
 def refusal(call, *args, **options):
@@ -524,3 +535,49 @@ def test_a_share_that_cannot_be_hidden_is_refused(spared, share, repeats):
     ring = Graph.from_edges([[u, (u + 1) % 10] for u in range(10)])
     message = refusal(rehearsals, ring, ring.edges[:spared], share, repeats, 0)
     assert f"a share of {share:g} of 10 links cannot be hidden {repeats} times, sparing {spared};" in message
+
+
+# Windows of time
+
+
+@st.composite
+def histories(draw):
+    """A graph whose links have few different times, and some of its links."""
+    random = np.random.default_rng(draw(st.integers(0, 1000)))
+    pairs = np.unique(np.sort(random.integers(0, 12, (40, 2)), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+    times = random.integers(0, draw(st.integers(1, 30)), len(pairs))
+    graph = Graph.from_edges(pairs, 12, times=times)
+    return graph, graph.edges[random.random(graph.m) < 0.1]
+
+
+@given(histories(), st.sampled_from([0.05, 0.1, 0.25]), st.integers(1, 6))
+def test_a_window_is_hidden_with_all_that_is_newer_and_none_of_one_moment_is_left(history, share, repeats):
+    graph, spared = history
+    time_of = {tuple(pair): time for pair, time in zip(graph.edges.tolist(), graph.times, strict=True)}
+    kept_back = {tuple(pair) for pair in spared.tolist()}
+    windows = time_windows(graph, spared, share, repeats)
+    assert len(windows) <= repeats
+    newest = np.inf
+    for parts in windows:
+        test, train, valid = (
+            {tuple(pair) for pair in pairs.tolist()} for pairs in (parts.test, parts.train.edges, parts.valid)
+        )
+        hidden = {time_of[pair] for pair in test}
+        assert max(hidden) < newest  # one window after the other, back in time
+        before = {time_of[pair] for pair in train | valid}
+        assert max(before) < min(hidden)  # nothing of the future, nor of the same moment, is known
+        inside = [pair for pair, time in time_of.items() if time < newest and pair not in train | valid]
+        begin = min(time_of[pair] for pair in inside)
+        assert not test & kept_back and valid == {pair for pair in kept_back if time_of[pair] < begin}
+        assert len(inside) >= max(1, int(share * graph.m)) and len(train | valid) >= graph.m / 2
+        assert {tuple(pair) for pair in parts.graph.edges.tolist()} == test | train | valid
+        assert audit(parts) == [] and parts.graph.times is not None
+        newest = begin
+
+
+def test_links_of_one_moment_have_no_windows_and_times_are_needed(graph):
+    moment = Graph.from_edges([(0, 1), (1, 2), (2, 3)], times=[5, 5, 5])
+    assert time_windows(moment, moment.edges[:0], 0.1, 5) == []
+    with pytest.raises(InputError, match="windows of time need the time of every link"):
+        time_windows(graph, graph.edges[:0], 0.1, 5)

@@ -9,8 +9,10 @@ import reference
 from gelato.datasets import block_model
 from gelato.graph import Graph
 from gelato.methods.gelato.model import Gelato
+from gelato.methods.heuristic import Heuristic
 from gelato.methods.heuristics import autocovariance
-from gelato.prediction.precision import expected_precision, hidings
+from gelato.prediction.precision import expected_precision
+from gelato.prediction.rehearsal import hidings
 from gelato.splits import Split, rehearsals, split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4, "epochs": 2}
@@ -244,3 +246,37 @@ def test_a_model_of_a_graph_without_names_is_rehearsed_on_one_with_names(graph, 
     assert not found.unseen(graph).any()  # it may have seen any of them
     assert expected_precision(found, 5, repeats=1, run=tmp_path).repeats == 1
     assert len(trained_in(tmp_path)) == 1
+
+
+# Links that come one after the other
+
+
+@pytest.fixture(scope="module")
+def growing():
+    """New links join nodes that have none yet, so that links hidden at random are found and those to come are not."""
+    cliques = [(5 * i + a, 5 * i + b, i) for i in range(40) for a in range(5) for b in range(a)]
+    pairs = np.array([pair[:2] for pair in cliques])
+    return Graph.from_edges(pairs, 200, times=[when for *_, when in cliques])
+
+
+def test_what_is_stated_of_links_in_time_is_measured_on_the_past(growing):
+    at_random = expected_precision(Heuristic("cn").fit(replace(growing, times=None)), 30)
+    in_time = expected_precision(Heuristic("cn").fit(growing), 30)
+    assert not at_random.by_time and in_time.by_time and in_time.repeats == 5
+    assert at_random.at(30).expected > 0.9  # a hidden link of a clique is the first to be found
+    assert in_time.at(30).expected == 0.0  # the cliques to come have no links yet
+    assert in_time.words(30)[0].startswith("Expect about 0 of the first 30 suggestions to be among the next 40 links")
+
+
+def test_a_trained_model_is_trained_again_on_the_past_alone(graph, tmp_path):
+    timed = replace(graph, times=np.arange(graph.m) % 20)
+    model = Gelato(**FIXED).fit(timed)
+    told = expected_precision(model, 10, repeats=2, run=tmp_path)
+    assert told.by_time and told.repeats == 2
+    for i, place in enumerate(trained_in(tmp_path)):
+        window = hidings(model, 0.1, 2, 0)[i]
+        trained = Gelato.load(place)
+        known = as_set(trained.graph_.edges) | as_set(trained.valid_)
+        assert known.isdisjoint(as_set(window.test))
+        latest = {tuple(pair): time for pair, time in zip(timed.edges.tolist(), timed.times, strict=True)}
+        assert max(latest[pair] for pair in known) < min(latest[pair] for pair in as_set(window.test))

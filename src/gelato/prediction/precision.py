@@ -116,10 +116,6 @@ class ExpectedPrecision:
         return len(self.recovered)
 
     @property
-    def _missing_for_each_hidden(self) -> float:
-        return 1.0 if self.by_time else 1 / (1 - self.share)
-
-    @property
     def _drift(self) -> float:
         return DRIFT_IN_TIME if self.by_time else DRIFT
 
@@ -142,12 +138,17 @@ class ExpectedPrecision:
         return _unless_idle(Stated(k, *(float(each[k - 1]) for each in self._chances)))
 
     @cached_property
+    def _counts(self) -> NDArray[np.float64]:
+        """``(r, K)`` how many of the first suggestions would be right after each rehearsal."""
+        missing = self.ahead if self.by_time else self.ahead / (1 - self.share)
+        return np.asarray(np.minimum(missing, self.size))
+
+    @cached_property
     def _right(self) -> NDArray[np.float64]:
         """``(K,)`` how many of the first suggestions will be right."""
         chance, *_ = self._chances
         if not len(chance):  # too few places to read chances from
-            mean = self.ahead.mean(axis=0) * self._missing_for_each_hidden
-            return np.asarray(np.minimum(mean, self.size))
+            return np.asarray(self._counts.mean(axis=0))
         return np.asarray(np.cumsum(chance * np.diff(self.size, prepend=0.0)))
 
     @cached_property
@@ -155,7 +156,7 @@ class ExpectedPrecision:
         """``(K,)`` how much more the counts vary between rehearsals than independent draws would, on average nearby."""
         if self.repeats == 1:
             return np.ones(len(self.size))
-        counts = self.ahead * self._missing_for_each_hidden
+        counts = self._counts
         share = (counts.sum(axis=0) + 0.5) / (self.repeats * self.size + 1)
         share = np.minimum(share, 1 - 0.5 / (self.repeats * self.size + 1))
         ratio = counts.var(axis=0, ddof=1) / (self.size * share * (1 - share))
@@ -172,7 +173,7 @@ class ExpectedPrecision:
     def _chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """``(K,)`` the chance of each suggestion, and its interval."""
         places = self.repeats * np.diff(self.size, prepend=0.0)
-        hits = np.diff(self.ahead, prepend=0.0).sum(axis=0) * self._missing_for_each_hidden
+        hits = np.diff(self._counts, prepend=0.0).sum(axis=0)
         group = _groups(places)
         if not len(group):
             return (np.empty(0),) * 3
