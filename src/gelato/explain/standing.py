@@ -30,9 +30,8 @@ def standings_of(scores: Scores, graph: Graph, pairs: Pairs, threads: int | None
     listed, which = np.unique(pair_keys(pairs if graph.directed else np.sort(pairs, axis=1), n), return_inverse=True)
     known = pair_keys(graph.edges, n)
     excluded = np.union1d(known, listed)
-    candidates = Candidates(
-        n, graph.directed, np.column_stack(np.divmod(listed, n)), np.column_stack(np.divmod(excluded, n))
-    )
+    positives, known_or_listed = (np.column_stack(np.divmod(keys, n)) for keys in (listed, excluded))
+    candidates = Candidates(n, graph.directed, positives, known_or_listed, sides=graph.sides)
     ranks = rank(scores, candidates, threads=threads)
     linked = np.isin(listed, known)
     others = np.sort(ranks.order[~linked])  # the unlinked ones of the list, which the ranks leave out
