@@ -88,8 +88,8 @@ class Graph:
         if same.any():
             i = _first(same)
             raise InputError(
-                f"link ({self.name_of(u[i])}, {self.name_of(v[i])}) joins two nodes of side {sides[u[i]]}, but every link"
-                " of a bipartite graph joins its two sides; correct it, or leave sides out (--no-bipartite)"
+                f"link ({self.name_of(u[i])}, {self.name_of(v[i])}) joins two nodes of side {sides[u[i]]}, but every"
+                " link of a bipartite graph joins its two sides; correct it, or leave sides out (--no-bipartite)"
             )
         return _frozen(sides.astype(np.int8))
 

@@ -1,7 +1,8 @@
 """Regimes: which non-links count in testing.
 
-Unbiased: every pair that is not a link; on a bipartite graph every such pair across its two sides. Partitioned: those inside one part. Biased: a few sampled ones for each
-positive, which flatters every predictor and is kept here to show by how much.
+Unbiased: every pair that is not a link; on a bipartite graph, here and below, every such pair across its two sides.
+Partitioned: those inside one part. Biased: a few sampled ones for each positive, which flatters every predictor and is
+kept here to show by how much.
 """
 
 from collections.abc import Callable
@@ -93,7 +94,7 @@ class Candidates:
 
 
 def unbiased(split: Split, phase: Phase = "test") -> Candidates:
-    """Every non-link, across the sides of a bipartite graph. In validation the test links count as non-links too, as nothing may tell them apart."""
+    """Every non-link. In validation the test links count as non-links too, as nothing may tell them apart."""
     graph = split.graph
     if phase not in ("valid", "test"):
         raise InputError(f"phase must be 'valid' or 'test', got {phase!r}")

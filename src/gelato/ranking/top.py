@@ -96,7 +96,7 @@ def top(
         plans = [_joined(plans)] if plans else []
     how = (graph.n, minimum, ENGINES[engine](int(threads)))
     search = _by_row if per_node else _overall
-    reports = _shared(progress, [sum(plan, []) for plan in plans])
+    reports = _shared(progress, [[scan for scans in plan for scan in scans] for plan in plans])
     links = [search(int(k), plan, *how, report) for plan, report in zip(plans, reports, strict=True)]
     if len(links) == 1:
         return links[0]
