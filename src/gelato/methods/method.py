@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
+from gelato.methods.parity import Blindness, sighted
 from gelato.prediction.settings import Settings, checked, one_of
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
@@ -38,6 +39,8 @@ class Method:
         trains: whether ``fit`` trains a network.
         extra: what must be installed for it, as in ``pip install 'gelato-links[extra]'``, with the package that tells.
         unfit: why it does not fit a graph, told without building or training it; ``None`` if it does.
+        blind: why, with some options, it cannot tell the pairs of a graph apart; ``None`` if it can. It runs all the
+            same where it is named, with a remark.
         grid: what ``tune`` searches, in this order.
         work: about how many steps it takes to score all pairs, where that is known beforehand.
         compared: whether reports hold other methods against it.
@@ -53,6 +56,7 @@ class Method:
     trains: bool = False
     extra: tuple[str, str] | None = None
     unfit: Callable[[Graph], str | None] = fits
+    blind: Blindness = sighted
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     work: Callable[[Graph], float] | None = None
     compared: bool = False
