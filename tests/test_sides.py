@@ -118,9 +118,11 @@ def shell(tmp_path, monkeypatch):
 def test_evaluate_says_once_which_methods_see_nothing(shell):
     outcome = shell("evaluate", "--method", "cn,aa,ac")
     assert outcome.exit_code == 0, outcome.output
-    assert outcome.stderr.count("on this bipartite graph") == 1
-    assert "each of cn, aa gives every pair across the two sides the same score" in outcome.stderr
-    assert "on this bipartite graph" not in shell("evaluate", "--method", "cn", "--quiet").stderr
+    assert outcome.stderr.count("bipartite") == 1
+    assert outcome.stderr.startswith(
+        "each of cn, aa gives every pair across the two sides of this bipartite graph the same score"
+    )
+    assert shell("evaluate", "--method", "cn", "--quiet").stderr == ""
     assert shell("evaluate", "--method", "ac,katz").stderr == ""
     counted = json.loads(shell("evaluate", "--method", "ac", "--json").stdout)
     graph = random_bipartite(7, nodes=30)
@@ -129,7 +131,7 @@ def test_evaluate_says_once_which_methods_see_nothing(shell):
 
 def test_predict_suggests_pairs_across_and_says_the_same(shell):
     outcome = shell("predict", "--method", "cn", "--top", "5", "--repeats", "0")
-    assert outcome.exit_code == 0 and outcome.stderr.count("on this bipartite graph cn gives every pair") == 1
+    assert outcome.exit_code == 0 and outcome.stderr.count("cn gives every pair across") == 1
     rows = json.loads(shell("predict", "--method", "ac", "--top", "5", "--repeats", "0", "--json").stdout)["links"]
     sides = random_bipartite(7, nodes=30).sides
     assert len(rows) == 5 and all(sides[row["source"]] != sides[row["target"]] for row in rows)

@@ -128,7 +128,7 @@ def test_methods_that_cannot_tell_pairs_across_apart_say_so_and_name_one_that_ca
             assert "ac or katz" in model.remarks_[0]
             assert len(set(np.round(model.predict_top(50).score, 12))) == 1  # and so it is
     (remark,) = remarks_of([("cn", {}), ("ac", {}), ("aa", {})], graph)
-    assert remark.startswith("on this bipartite graph each of cn, aa gives every pair across")
+    assert remark.startswith("each of cn, aa gives every pair across the two sides of this bipartite graph")
     assert remarks_of([(name, {}) for name in METHODS], replace(graph, sides=None)) == []
 
 

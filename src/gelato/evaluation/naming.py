@@ -6,7 +6,7 @@ from typing import Any
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods import METHODS
-from gelato.methods.parity import blind_remarks
+from gelato.methods.method import blind_remarks
 
 EVERY = "all"
 """Stands for every method that trains nothing and fits the graph."""

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.methods.parity import blind_remarks
+from gelato.methods.method import blind_remarks
 from gelato.methods.table import METHODS
 from gelato.prediction.settings import check_names
 from gelato.ranking.rank import Progress

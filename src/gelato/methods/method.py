@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
-from gelato.methods.parity import Blindness, sighted
 from gelato.prediction.settings import Settings, checked, one_of
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
@@ -24,6 +23,28 @@ HEURISTIC = "gelato.methods.heuristic:Heuristic"
 def fits(graph: Graph) -> str | None:
     """The rule of methods that fit every graph."""
     return None
+
+
+Blindness = Callable[[Graph, Mapping[str, Any]], str | None]
+"""From a graph and the options of a method to why it cannot tell the pairs of the graph apart; ``None`` if it can."""
+
+
+def sighted(graph: Graph, options: Mapping[str, Any]) -> str | None:
+    """The rule of methods that tell pairs apart on every graph."""
+    return None
+
+
+def blind_remarks(reasons: Sequence[tuple[str, str | None]]) -> list[str]:
+    """One remark for each reason, from the names of methods and why they cannot tell pairs apart.
+
+    >>> blind_remarks([("cn", "sees nothing"), ("ac", None), ("aa", "sees nothing")])
+    ['each of cn, aa sees nothing']
+    """
+    methods: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        if reason is not None:
+            methods.setdefault(reason, []).append(name)
+    return [f"{'each of ' if len(names) > 1 else ''}{', '.join(names)} {reason}" for reason, names in methods.items()]
 
 
 @dataclass(frozen=True)
