@@ -21,6 +21,25 @@ def random_graph(seed: int, *, nodes: int = 12, weighted: bool = False, directed
     return Graph.from_edges(pairs, n, weights=weights, directed=directed, attributes=attributes)
 
 
+def random_bipartite(seed: int, *, nodes: int = 13, weighted: bool = False) -> Graph:
+    """A sparse bipartite graph whose sides are mixed among the indices, with isolated nodes and small attributes."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(6, nodes + 1))
+    sides = random.permutation(np.arange(n) < random.integers(2, n - 1)).astype(np.int8)
+    one, other = np.flatnonzero(sides == 0), np.flatnonzero(sides == 1)
+    density = random.choice([0.15, 0.3, 0.6])
+    pairs = [(u, v) for u in one for v in other if random.random() < density]
+    pairs += [(one[0], v) for v in other[:3]] + [(u, other[0]) for u in one[:3]]
+    weights = random.choice(WEIGHTS, size=len(pairs)) if weighted else None
+    attributes = random.integers(0, 2, size=(n, 3)).astype(float)
+    return Graph.from_edges(pairs, n, weights=weights, attributes=attributes, sides=sides)
+
+
+def complete_bipartite(a: int, b: int) -> Graph:
+    """Nodes 0 to a - 1 linked to each of the next b: every pair across looks the same."""
+    return Graph.from_edges([(u, a + v) for u in range(a) for v in range(b)], sides=[0] * a + [1] * b)
+
+
 def path(nodes: int) -> Graph:
     """0 - 1 - 2 - ..."""
     return Graph.from_edges([(u, u + 1) for u in range(nodes - 1)], nodes)

@@ -126,8 +126,9 @@ def cosine(graph):
     return out
 
 
-def all_pairs(n, directed):
-    return list(permutations(range(n), 2)) if directed else list(combinations(range(n), 2))
+def all_pairs(n, directed, sides=None):
+    pairs = list(permutations(range(n), 2)) if directed else list(combinations(range(n), 2))
+    return pairs if sides is None else [(u, v) for u, v in pairs if {sides[u], sides[v]} == {0, 1}]
 
 
 def ranks(score, positives, negatives):

@@ -39,6 +39,8 @@ class Graph:
         labels: ``(n,)`` class of each node, or ``None``.
         times: ``(m,)`` when each link of ``edges`` appeared, or ``None``.
         directed: whether ``(u, v)`` and ``(v, u)`` are different links.
+        sides: ``(n,)`` int8, 0 or 1, of a bipartite graph: every link joins a 0 and a 1, and only such pairs can be
+            missing links. ``None``: one kind of node.
         dropped: loops and repeats left out when the graph was built.
     """
 
@@ -50,6 +52,7 @@ class Graph:
     times: NDArray[np.float64] | None = None
     directed: bool = False
     dropped: Dropped = Dropped()
+    sides: NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "adjacency", _checked_adjacency(self.adjacency, self.directed))
@@ -70,6 +73,25 @@ class Graph:
             raise InputError(f"time of link {_first(~np.isfinite(self.times))} is not finite; give every link a time")
         if self.names is not None:
             _check_unique(self.names)
+        if self.sides is not None:
+            object.__setattr__(self, "sides", self._checked_sides(self.sides))
+
+    def _checked_sides(self, given: ArrayLike) -> NDArray[np.int8]:
+        sides = np.asarray(given)
+        _check_length(sides, "sides", self.n, "nodes")
+        if sides.dtype.kind not in "iub" or not np.isin(sides, (0, 1)).all():
+            raise InputError(f"sides must be 0 or 1 for each node, got {sides.dtype} such as {sides[:3].tolist()}")
+        if self.directed:
+            raise InputError("a directed graph has no sides; read it without directed=True (--directed)")
+        u, v = self.edges.T
+        same = sides[u] == sides[v]
+        if same.any():
+            i = _first(same)
+            raise InputError(
+                f"link ({self.name_of(u[i])}, {self.name_of(v[i])}) joins two nodes of side {sides[u[i]]}, but every"
+                " link of a bipartite graph joins its two sides; correct it, or leave sides out (--no-bipartite)"
+            )
+        return _frozen(sides.astype(np.int8))
 
     @classmethod
     def from_edges(
@@ -173,10 +195,12 @@ class Graph:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the links, weights and direction: what a split or a partition depends on."""
+        """SHA-256 of the links, weights, direction and sides: what a split or a partition depends on."""
         digest = hashlib.sha256(f"gelato graph {self.n} {self.directed}".encode())
         for part, dtype in (("indptr", "<i8"), ("indices", "<i8"), ("data", "<f8")):
             digest.update(getattr(self.adjacency, part).astype(dtype).tobytes())
+        if self.sides is not None:
+            digest.update(b"sides" + self.sides.tobytes())
         return digest.hexdigest()
 
     @cached_property
@@ -231,8 +255,14 @@ class Graph:
         return np.array([known[name] for name in names], dtype=np.int64)
 
     def __repr__(self) -> str:
-        kind = ("weighted " if self.weighted else "") + ("directed " if self.directed else "")
+        kinds = (("weighted", self.weighted), ("directed", self.directed), ("bipartite", self.sides is not None))
+        kind = "".join(f"{name} " for name, holds in kinds if holds)
         return f"Graph({kind}{self.n:,} nodes, {self.m:,} links, {self.f:,} attributes)"
+
+
+def across(pairs: Pairs, sides: NDArray[np.int8] | None) -> NDArray[np.bool_]:
+    """``(p,)`` which pairs join the two sides of a bipartite graph; all do where there are no sides."""
+    return np.ones(len(pairs), bool) if sides is None else sides[pairs[:, 0]] != sides[pairs[:, 1]]
 
 
 def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:

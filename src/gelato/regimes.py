@@ -1,18 +1,19 @@
 """Regimes: which non-links count in testing.
 
-Unbiased: every pair that is not a link. Partitioned: those inside one part. Biased: a few sampled ones for each
-positive, which flatters every predictor and is kept here to show by how much.
+Unbiased: every pair that is not a link; on a bipartite graph, here and below, every such pair across its two sides.
+Partitioned: those inside one part. Biased: a few sampled ones for each positive, which flatters every predictor and is
+kept here to show by how much.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
-from gelato.graph import Pairs, pair_keys
+from gelato.graph import Pairs, across, pair_keys
 from gelato.partition import partition
 from gelato.registry import Registry
 from gelato.splits import Split
@@ -31,6 +32,7 @@ class Candidates:
         excluded: ``(e, 2)`` pairs that are no negatives: known links, and the positives.
         labels: ``(n,)`` part of each node; only pairs inside a part count. ``None``: all pairs.
         sampled: ``(q, 2)`` the only negatives, when they were sampled. ``None``: all that are not excluded.
+        sides: ``(n,)`` side of each node of a bipartite graph; only pairs across count. ``None``: one kind of node.
     """
 
     n: int
@@ -39,6 +41,7 @@ class Candidates:
     excluded: Pairs
     labels: NDArray[np.int64] | None = None
     sampled: Pairs | None = None
+    sides: NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         for name in ("positives", "excluded", "sampled"):
@@ -47,6 +50,8 @@ class Candidates:
                 raise InputError(f"{name} of an undirected graph must be pairs with u < v")
         if self.labels is not None:
             self._check_labels(self.labels)
+        if self.sides is not None:
+            self._check_sides(self.sides)
         known = pair_keys(self.excluded, self.n)
         known = known if (known[1:] > known[:-1]).all() else np.sort(known)
         if (known[1:] == known[:-1]).any():
@@ -65,12 +70,25 @@ class Candidates:
         if (labels[u] != labels[v]).any():
             raise InputError("excluded pairs must lie inside the parts, as only such pairs count")
 
+    def _check_sides(self, sides: NDArray[np.int8]) -> None:
+        if sides.shape != (self.n,) or not np.isin(sides, (0, 1)).all() or self.directed:
+            raise InputError(f"sides must be 0 or 1 for each of {self.n:,} nodes of an undirected graph")
+        for name in ("excluded", "sampled"):  # positives are among the excluded
+            pairs = getattr(self, name)
+            if pairs is not None and not across(pairs, sides).all():
+                u, v = pairs[np.flatnonzero(~across(pairs, sides))[0]]
+                raise InputError(f"{name} pair ({u}, {v}) lies inside side {sides[u]}; only pairs across sides count")
+
     @property
     def negatives(self) -> int:
         """Number of negatives."""
         if self.sampled is not None:
             return len(self.sampled)
-        sizes = np.array([self.n]) if self.labels is None else np.bincount(self.labels)
+        labels = np.zeros(self.n, np.int64) if self.labels is None else self.labels
+        if self.sides is not None:
+            one, other = (np.bincount(labels[self.sides == side], minlength=labels.max() + 1) for side in (0, 1))
+            return int((one * other).sum()) - len(self.excluded)
+        sizes = np.bincount(labels)
         pairs = int((sizes * (sizes - 1)).sum())
         return (pairs if self.directed else pairs // 2) - len(self.excluded)
 
@@ -81,9 +99,9 @@ def unbiased(split: Split, phase: Phase = "test") -> Candidates:
     if phase not in ("valid", "test"):
         raise InputError(f"phase must be 'valid' or 'test', got {phase!r}")
     if phase == "test":
-        return Candidates(graph.n, graph.directed, split.test, graph.edges)
+        return Candidates(graph.n, graph.directed, split.test, graph.edges, sides=graph.sides)
     known = np.concatenate([split.train.edges, split.valid])
-    return Candidates(graph.n, graph.directed, split.valid, known)
+    return Candidates(graph.n, graph.directed, split.valid, known, sides=graph.sides)
 
 
 def partitioned(split: Split, labels: NDArray[np.int64], phase: Phase = "test") -> Candidates:
@@ -92,7 +110,7 @@ def partitioned(split: Split, labels: NDArray[np.int64], phase: Phase = "test") 
     positives = _inside(every.positives, labels)
     if len(positives) == 0:
         raise InputError(f"no {phase} link lies inside one of the {labels.max() + 1} parts; ask for fewer parts")
-    return Candidates(every.n, every.directed, positives, _inside(every.excluded, labels), labels=labels)
+    return replace(every, positives=positives, excluded=_inside(every.excluded, labels), labels=labels)
 
 
 def biased(split: Split, ratio: int = 1, seed: int = 0, phase: Phase = "test") -> Candidates:
@@ -111,11 +129,11 @@ def biased(split: Split, ratio: int = 1, seed: int = 0, phase: Phase = "test") -
     while len(drawn) < wanted:
         share = (every.negatives - len(drawn)) / (n * n)  # of the draws that find a new pair, at least
         pairs = random.integers(n, size=(int((wanted - len(drawn)) / share) + 16, 2))
-        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & across(pairs, every.sides)]
         key = pair_keys(pairs if every.directed else np.sort(pairs, axis=1), n)
         key = np.concatenate([drawn, key[~np.isin(key, taken)]])
         drawn = key[np.sort(np.unique(key, return_index=True)[1])][:wanted]
-    return Candidates(n, every.directed, every.positives, every.excluded, sampled=np.column_stack(np.divmod(drawn, n)))
+    return replace(every, sampled=np.column_stack(np.divmod(drawn, n)))
 
 
 def _among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gelato.cli.options import READING, RUNNING, TESTING, method_option, options, with_split
-from gelato.cli.show import fitting_progress, progress_bar, show
+from gelato.cli.show import fitting_progress, progress_bar, say_unless, show
 from gelato.cli.training import predictor_with
 
 if TYPE_CHECKING:
@@ -53,9 +53,12 @@ def evaluate(
     """
     from gelato.datasets.folder import cache_folder
     from gelato.evaluation.evaluate import evaluate as run
+    from gelato.evaluation.naming import remarks_of
 
     resume = None if no_resume else cache_folder() / "resume"
     todo = _predictors(split, options, method, models, config, device, test["threads"])
+    for remark in remarks_of([(chosen, its_options) for chosen, its_options, _ in todo], split.train):
+        say_unless(quiet or as_json)(remark)
     results = []
     try:
         for chosen, its_options, predictor in todo:

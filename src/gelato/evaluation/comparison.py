@@ -8,10 +8,13 @@ MOST_WORK = 5e9
 
 
 def compared_methods(graph: Graph) -> tuple[str, ...]:
-    """Methods worth comparing with on this graph: none that does not fit it, none that would take minutes."""
+    """Methods worth comparing with on this graph: none that is unfit for it or blind on it, none that takes minutes."""
     fitting = [
         name
         for name, method in METHODS.items()
-        if method.compared and method.unfit(graph) is None and (method.work is None or method.work(graph) <= MOST_WORK)
+        if method.compared
+        and method.unfit(graph) is None
+        and method.blind(graph, {}) is None
+        and (method.work is None or method.work(graph) <= MOST_WORK)
     ]
     return tuple(sorted(fitting, key=lambda name: name != REFERENCE))

@@ -1,11 +1,12 @@
 """Methods and their options as users name them, checked before anything is built or trained."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods import METHODS
+from gelato.methods.method import blind_remarks
 
 EVERY = "all"
 """Stands for every method that trains nothing and fits the graph."""
@@ -32,6 +33,11 @@ def methods_of(names: str, options: Mapping[str, Any], graph: Graph) -> list[tup
         elif not every:
             raise InputError(problem)
     return fitting
+
+
+def remarks_of(methods: Sequence[tuple[str, Mapping[str, Any]]], graph: Graph) -> list[str]:
+    """What is worth knowing of methods on a graph, those that cannot tell its pairs apart above all."""
+    return blind_remarks([(name, METHODS[name].blind(graph, options)) for name, options in methods])
 
 
 def listed(names: str) -> list[str]:

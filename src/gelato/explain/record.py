@@ -9,7 +9,7 @@ from gelato.explain.words import lines_of, printable, reason_of
 from gelato.graph import Graph
 
 _PLAIN = (
-    *("score", "rank", "tied", "candidates", "linked", "steps", "every_length"),
+    *("score", "rank", "tied", "candidates", "linked", "same_side", "steps", "every_length"),
     *("number_of_walks", "walk_total", "rest", "background"),
 )
 """Fields that are plain numbers."""
@@ -68,9 +68,10 @@ class Explanation:
         steps: length of the walks, in steps.
         every_length: whether shorter walks count too.
         linked: whether the pair is a link of the graph.
-        rank: 1 + the number of unlinked pairs with a higher score; ``None`` if it was not asked for.
+        rank: 1 + the number of unlinked pairs with a higher score, of a bipartite graph those across its two sides;
+            ``None`` if it was not asked for, or if the pair lies inside a side.
         tied: how many other unlinked pairs have the same score.
-        candidates: how many unlinked pairs there are.
+        candidates: how many unlinked pairs there are, of a bipartite graph across.
     """
 
     graph: Graph
@@ -89,6 +90,12 @@ class Explanation:
     rank: int | None = None
     tied: int | None = None
     candidates: int | None = None
+
+    @property
+    def same_side(self) -> bool:
+        """Whether both nodes lie on one side of a bipartite graph; such a pair is never suggested."""
+        sides = self.graph.sides
+        return sides is not None and bool(sides[self.pair[0]] == sides[self.pair[1]])
 
     def edge(self, a: int, b: int) -> Edge:
         """The link that a listed walk follows from ``a`` to ``b``."""

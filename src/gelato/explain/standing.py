@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gelato.graph import Graph, Pairs, pair_keys
+from gelato.graph import Graph, Pairs, across, pair_keys
 from gelato.ranking.rank import rank
 from gelato.regimes import Candidates
 from gelato.scores import Scores
@@ -24,15 +24,21 @@ class Standing(NamedTuple):
     candidates: int
 
 
-def standings_of(scores: Scores, graph: Graph, pairs: Pairs, threads: int | None = None) -> list[Standing]:
-    """Where each of ``(p, 2)`` pairs stands; a link is ranked too, among the pairs that are not links."""
+def standings_of(scores: Scores, graph: Graph, pairs: Pairs, threads: int | None = None) -> list[Standing | None]:
+    """Where each of ``(p, 2)`` pairs stands; a link is ranked too, among the pairs that are not links.
+
+    On a bipartite graph pairs stand among those across its two sides; pairs inside a side do not stand anywhere.
+    """
+    joins = across(pairs, graph.sides)
+    if not joins.all():
+        rest = iter(standings_of(scores, graph, pairs[joins], threads) if joins.any() else [])
+        return [next(rest) if each else None for each in joins.tolist()]
     n = graph.n
     listed, which = np.unique(pair_keys(pairs if graph.directed else np.sort(pairs, axis=1), n), return_inverse=True)
     known = pair_keys(graph.edges, n)
     excluded = np.union1d(known, listed)
-    candidates = Candidates(
-        n, graph.directed, np.column_stack(np.divmod(listed, n)), np.column_stack(np.divmod(excluded, n))
-    )
+    positives, known_or_listed = (np.column_stack(np.divmod(keys, n)) for keys in (listed, excluded))
+    candidates = Candidates(n, graph.directed, positives, known_or_listed, sides=graph.sides)
     ranks = rank(scores, candidates, threads=threads)
     linked = np.isin(listed, known)
     others = np.sort(ranks.order[~linked])  # the unlinked ones of the list, which the ranks leave out

@@ -99,10 +99,13 @@ def _straight(explanation: "Explanation", share: str) -> str:
 
 
 def _rank(explanation: "Explanation") -> str:
+    if explanation.same_side:
+        return "; both are on the same side of the bipartite graph, and such a pair is never suggested"
     if explanation.rank is None:
         return "; already linked" if explanation.linked else ""
     tied = f", tied with {explanation.tied:,} more" if explanation.tied else ""
-    rank = f"rank {explanation.rank:,} of {explanation.candidates:,} unlinked pairs{tied}"
+    across = "" if explanation.graph.sides is None else " across the two sides"
+    rank = f"rank {explanation.rank:,} of {explanation.candidates:,} unlinked pairs{across}{tied}"
     return f"; already linked, would be {rank}" if explanation.linked else f", {rank}"
 
 

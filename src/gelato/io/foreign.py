@@ -47,18 +47,19 @@ def from_pyg(data: Any, *, directed: bool = False) -> Graph:
     """The graph of a ``torch_geometric.data.Data``.
 
     It is read from ``edge_index``, which may hold an undirected link in one direction or in both, and from
-    ``edge_weight``, ``edge_time``, ``x``, ``x_names``, ``y`` and ``names`` where they exist.
+    ``edge_weight``, ``edge_time``, ``x``, ``x_names``, ``y``, ``names`` and ``sides`` where they exist.
     """
     if data.edge_index is None:
         raise InputError("the Data object has no edge_index; convert its links to one first")
     pairs = data.edge_index.cpu().numpy().T
-    keys = ("edge_weight", "edge_time", "x", "y", "names", "x_names")
-    weights, times, x, y, names, x_names = (data.get(key) for key in keys)
+    keys = ("edge_weight", "edge_time", "x", "y", "names", "x_names", "sides")
+    weights, times, x, y, names, x_names, sides = (data.get(key) for key in keys)
     fields = {
         "attributes": None if x is None else _attributes(x),
         "labels": None if y is None else y.cpu().numpy().ravel(),
         "names": None if names is None else np.fromiter(names, dtype=object, count=len(names)),
         "attribute_names": None if x_names is None else np.fromiter(x_names, dtype=object, count=len(x_names)),
+        "sides": None if sides is None else sides.cpu().numpy(),
     }
     weight = np.ones(len(pairs)) if weights is None else weights.cpu().numpy().astype(np.float64).ravel()
     time = None if times is None else times.cpu().numpy().astype(np.float64).ravel()
@@ -94,6 +95,8 @@ def to_pyg(graph: Graph, *, sparse: bool = False, predicted: RankedLinks | None 
         data.names = graph.names.tolist()
     if graph.attribute_names is not None:
         data.x_names = graph.attribute_names.tolist()
+    if graph.sides is not None:
+        data.sides = torch.tensor(graph.sides)
     if predicted is not None:
         ranked, score = checked(graph, predicted)
         data.predicted_edge_index = torch.tensor(ranked.T)

@@ -21,6 +21,7 @@ def from_networkx(
     weight: str | None = "weight",
     time: str | None = None,
     predicted: str | None = "predicted",
+    bipartite: str | None = "bipartite",
 ) -> Graph:
     """The graph of any NetworkX graph; parallel links are dropped as repeats.
 
@@ -32,6 +33,8 @@ def from_networkx(
         weight: key of the weights; a link without one weighs 1. ``None`` for no weights.
         time: key of the times, one number per link, or ``None``.
         predicted: key that is ``True`` for links that were only predicted; ``None`` treats them like other links.
+        bipartite: key of the side of each node, 0 or 1, as NetworkX has it; the graph is bipartite if all nodes have
+            one. ``None`` for one kind of node.
 
     >>> import networkx
     >>> from_networkx(networkx.path_graph(["a", "b", "c"]))
@@ -56,7 +59,16 @@ def from_networkx(
         directed=graph.is_directed(),
         names=np.fromiter(names, dtype=object, count=len(names)),
         attributes=None if attributes is None else _vectors(graph, names, attributes),
+        sides=_sides(graph, bipartite),
     )
+
+
+def _sides(graph: Any, key: str | None) -> list[int] | None:
+    """The side of each node, where all of them have one."""
+    if key is None or graph.is_directed() or graph.number_of_nodes() == 0:
+        return None
+    sides = [data.get(key) for _, data in graph.nodes(data=True)]
+    return sides if all(type(side) is int and side in (0, 1) for side in sides) else None
 
 
 def to_networkx(
@@ -67,7 +79,7 @@ def to_networkx(
     time: str = "time",
     predicted: RankedLinks | None = None,
 ) -> Any:
-    """The ``Graph`` or ``DiGraph`` of NetworkX; its nodes are the names, and labels are under ``y``.
+    """The ``Graph`` or ``DiGraph`` of NetworkX; its nodes are the names, labels are under ``y``, sides ``bipartite``.
 
     Args:
         graph: what to convert.
@@ -87,6 +99,9 @@ def to_networkx(
     if graph.labels is not None:
         for name, label in zip(names, graph.labels.tolist(), strict=True):
             result.nodes[name]["y"] = label
+    if graph.sides is not None:
+        for name, side in zip(names, graph.sides.tolist(), strict=True):
+            result.nodes[name]["bipartite"] = side
     header, columns = edge_columns(graph)
     keys = [{"weight": weight, "time": time}[name] for name in header[2:]]
     for u, v, *data in zip(*(column.tolist() for column in columns), strict=True):

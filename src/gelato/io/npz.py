@@ -1,8 +1,9 @@
 """Whole graphs in ``.npz`` files, without pickle.
 
 ``edges`` ``(m, 2)`` and ``num_nodes`` are always present; attributes are ``x`` if dense, and ``x_data``, ``x_indices``,
-``x_indptr`` and ``x_shape`` when sparse; ``y``, ``names``, ``x_names``, ``weights``, ``times`` and ``directed`` stand
-for labels, names of nodes and attributes, weights and times of the links, and direction, where the graph has them.
+``x_indptr`` and ``x_shape`` when sparse; ``y``, ``names``, ``x_names``, ``weights``, ``times``, ``directed`` and
+``sides`` stand for labels, names of nodes and attributes, weights and times of the links, direction, and the side of
+each node of a bipartite graph, where the graph has them.
 Names are text or integers; other arrays in the file are ignored.
 """
 
@@ -43,6 +44,7 @@ def read_npz(path: Path, directed: bool = False) -> Graph:
             names=_objects(arrays.get("names")),
             attribute_names=_objects(arrays.get("x_names")),
             labels=arrays.get("y"),
+            sides=arrays.get("sides"),
         )
     except (TypeError, ValueError) as error:  # InputError is a ValueError
         raise InputError(f"{path}: {error}") from None
@@ -61,6 +63,7 @@ def write_npz(graph: Graph, path: Path) -> None:
         "weights": graph.adjacency[u, v] if graph.weighted else None,
         "times": graph.times,
         "directed": np.bool_(True) if graph.directed else None,
+        "sides": graph.sides,
     }
     x = graph.attributes
     if isinstance(x, csr_array):

@@ -59,7 +59,8 @@ def histogram_dense(rows, low, high, skip_indptr, skip_indices, block, first, bi
         u = rows[i]
         for j in range(skip_indptr[u], skip_indptr[u + 1]):
             block[i, skip_indices[j] - first] = np.nan
-        block[i, u - first] = np.nan
+        if u >= first:
+            block[i, u - first] = np.nan
         for v in range(low[u], high[u]):
             score = block[i, v - first]
             if score == score:

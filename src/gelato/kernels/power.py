@@ -78,12 +78,19 @@ class Support(NamedTuple):
         different: NDArray[np.int64] = both[both[:, 0] != both[:, 1]]
         return different
 
-    def unlinked(self, links: NDArray[np.int64], labels: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """``(q,)`` places of the pairs of two nodes that are no links; with ``labels``, of one part."""
+    def unlinked(
+        self,
+        links: NDArray[np.int64],
+        labels: NDArray[np.int64] | None = None,
+        sides: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        """``(q,)`` places of the pairs of two nodes that are no links; of one part, and across sides, if given."""
         rows = self.rows
         wanted = rows != self.indices
         if labels is not None:
             wanted &= labels[rows] == labels[self.indices]
+        if sides is not None:
+            wanted &= sides[rows] != sides[self.indices]
         place = self.find(links)
         wanted[place[place >= 0]] = False
         return np.flatnonzero(wanted)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.methods.method import blind_remarks
 from gelato.methods.table import METHODS
 from gelato.prediction.settings import check_names
 from gelato.ranking.rank import Progress
@@ -64,6 +65,7 @@ class Heuristic(StoredPredictor):
         options = {name: getattr(self.settings, name) for name in METHODS[self.method].options()}
         self._scores = self._score(graph, **options)
         self._graph = graph
+        self.remarks_ = blind_remarks([(self.method, METHODS[self.method].blind(graph, options))])
 
     def scores(self) -> Scores:
         """Scores of all pairs."""

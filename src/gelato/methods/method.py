@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,6 +25,28 @@ def fits(graph: Graph) -> str | None:
     return None
 
 
+Blindness = Callable[[Graph, Mapping[str, Any]], str | None]
+"""From a graph and the options of a method to why it cannot tell the pairs of the graph apart; ``None`` if it can."""
+
+
+def sighted(graph: Graph, options: Mapping[str, Any]) -> str | None:
+    """The rule of methods that tell pairs apart on every graph."""
+    return None
+
+
+def blind_remarks(reasons: Sequence[tuple[str, str | None]]) -> list[str]:
+    """One remark for each reason, from the names of methods and why they cannot tell pairs apart.
+
+    >>> blind_remarks([("cn", "sees nothing"), ("ac", None), ("aa", "sees nothing")])
+    ['each of cn, aa sees nothing']
+    """
+    methods: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        if reason is not None:
+            methods.setdefault(reason, []).append(name)
+    return [f"{'each of ' if len(names) > 1 else ''}{', '.join(names)} {reason}" for reason, names in methods.items()]
+
+
 @dataclass(frozen=True)
 class Method:
     """What a user can name with ``--method``.
@@ -38,6 +60,8 @@ class Method:
         trains: whether ``fit`` trains a network.
         extra: what must be installed for it, as in ``pip install 'gelato-links[extra]'``, with the package that tells.
         unfit: why it does not fit a graph, told without building or training it; ``None`` if it does.
+        blind: why, with some options, it cannot tell the pairs of a graph apart; ``None`` if it can. It runs all the
+            same where it is named, with a remark.
         grid: what ``tune`` searches, in this order.
         work: about how many steps it takes to score all pairs, where that is known beforehand.
         compared: whether reports hold other methods against it.
@@ -53,6 +77,7 @@ class Method:
     trains: bool = False
     extra: tuple[str, str] | None = None
     unfit: Callable[[Graph], str | None] = fits
+    blind: Blindness = sighted
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     work: Callable[[Graph], float] | None = None
     compared: bool = False

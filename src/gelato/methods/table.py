@@ -14,6 +14,7 @@ from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes
 from gelato.methods.heuristics.simrank import needs_a_small_graph
 from gelato.methods.method import Method, heuristic
+from gelato.methods.parity import needs_common_neighbors, needs_odd_steps, needs_three_steps
 from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.registry import Registry
@@ -45,13 +46,21 @@ def _pagerank_work(graph: Graph) -> float:
 METHODS: Registry[Method] = Registry(
     "method",
     {
-        "cn": heuristic(heuristics.common_neighbors, "common neighbours", compared=True),
-        "aa": heuristic(heuristics.adamic_adar, "Adamic-Adar", compared=True, cites="Adamic & Adar 2003"),
-        "ra": heuristic(heuristics.resource_allocation, "resource allocation", compared=True, cites="Zhou et al. 2009"),
-        "jaccard": heuristic(heuristics.jaccard, "Jaccard", cites="Jaccard 1901"),
+        "cn": heuristic(
+            heuristics.common_neighbors, "common neighbours", compared=True, blind=needs_common_neighbors
+        ),
+        "aa": heuristic(
+            heuristics.adamic_adar, "Adamic-Adar", compared=True, cites="Adamic & Adar 2003",
+            blind=needs_common_neighbors,
+        ),
+        "ra": heuristic(
+            heuristics.resource_allocation, "resource allocation", compared=True, cites="Zhou et al. 2009",
+            blind=needs_common_neighbors,
+        ),
+        "jaccard": heuristic(heuristics.jaccard, "Jaccard", cites="Jaccard 1901", blind=needs_common_neighbors),
         "pa": heuristic(heuristics.preferential_attachment, "preferential attachment", cites="Barabási & Albert 1999"),
         "katz": heuristic(
-            heuristics.katz, "Katz", cites="Katz 1953",
+            heuristics.katz, "Katz", cites="Katz 1953", blind=needs_three_steps,
             grid={"beta": (0.001, 0.005, 0.02, 0.05), "steps": (2, 3, 4, 5)},
         ),
         "katz-full": heuristic(heuristics.katz_full, "full Katz", cites="Katz 1953"),
@@ -61,6 +70,7 @@ METHODS: Registry[Method] = Registry(
         ),
         "simrank": heuristic(
             heuristics.simrank, "SimRank", cites="Jeh & Widom 2002", unfit=needs_a_small_graph,
+            blind=needs_common_neighbors,
             grid={"decay": (0.6, 0.8, 0.9)},
         ),
         "cosine": heuristic(
@@ -68,6 +78,7 @@ METHODS: Registry[Method] = Registry(
         ),
         "ac": heuristic(
             heuristics.autocovariance, "autocovariance", cites="Delvenne et al. 2010", compared=True,
+            blind=needs_odd_steps,
             grid={"steps": (2, 3, 4, 5), "self_loops": ("isolated", "all")},
         ),
         "spectral": Method(

@@ -46,7 +46,9 @@ def explanations(
         if progress is not None:
             progress(len(explained), len(suggestions))
     if with_rank:
-        return [replace(each, **at._asdict()) for each, at in zip(explained, standings, strict=True)]
+        return [
+            each if at is None else replace(each, **at._asdict()) for each, at in zip(explained, standings, strict=True)
+        ]
     return explained
 
 

@@ -109,4 +109,5 @@ def count_key(scores: Scores, candidates: Candidates) -> str | None:
     """SHA-256 of everything a count depends on, its blocks aside; ``None`` where scores have no key."""
     if scores.key is None:
         return None
-    return key_of(scores.key, candidates.positives, candidates.excluded, candidates.labels, candidates.sampled)
+    sides = () if candidates.sides is None else (candidates.sides,)
+    return key_of(scores.key, candidates.positives, candidates.excluded, candidates.labels, candidates.sampled, *sides)

@@ -116,4 +116,4 @@ def query_of(candidates: Candidates) -> Query:
     u, v = candidates.excluded.T
     ends = (u, v) if candidates.directed else (np.concatenate([u, v]), np.concatenate([v, u]))
     skip = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=(candidates.n, candidates.n))
-    return Query(skip, candidates.directed, labels=candidates.labels)
+    return Query(skip, candidates.directed, labels=candidates.labels, sides=candidates.sides)

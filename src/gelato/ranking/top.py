@@ -13,6 +13,7 @@ from gelato.errors import InputError
 from gelato.graph import Graph, Pairs
 from gelato.kernels.best import Best, Limits, Ties, level_end, place_levels, select, window
 from gelato.kernels.threads import default_threads
+from gelato.ranking.across import queries_across
 from gelato.ranking.engines import ENGINES, Engine, Progress
 from gelato.ranking.rank import check_fit
 from gelato.ranking.searching import ByRowJob, OfferJob, RestJob
@@ -53,6 +54,7 @@ def top(
 ) -> Links:
     """The ``k`` best of all pairs that are not links of ``graph``; fewer if fewer qualify.
 
+    On a bipartite graph only pairs across its two sides take part, also with the restrictions below.
     Pairs that no walk joins take part like all others. Memory is ``O(n + k)`` for each thread, besides the result;
     time that of walks from the nodes that matter: all, or with ``nodes`` or ``between`` those of the smaller side.
 
@@ -84,18 +86,36 @@ def top(
     if min_score is not None and (not isinstance(min_score, Real) or np.isnan(min_score)):
         raise InputError(f"min_score must be a number, got {min_score!r}")
     rows, partners = _restriction(nodes, between, graph.n)
-    skip = _left_out(graph, exclude)
     minimum = -np.inf if min_score is None else float(min_score)
-    if any(side is not None and len(side) == 0 for side in (rows, partners)):
-        return Links(np.empty((0, 2), np.int64), np.empty(0))
     either_end = nodes is not None and not per_node
-    query = Query(skip, graph.directed, rows=rows, columns=partners, either_end=either_end, by_row=per_node)
+    query = Query(
+        _left_out(graph, exclude), graph.directed, rows=rows, columns=partners, either_end=either_end, by_row=per_node
+    )
+    plans = [_by_tier(scores.searches(each)) for each in queries_across(query, graph.sides)]
+    if not per_node:
+        plans = [_joined(plans)] if plans else []
+    how = (graph.n, minimum, ENGINES[engine](int(threads)))
+    search = _by_row if per_node else _overall
+    reports = _shared(progress, [[scan for scans in plan for scan in scans] for plan in plans])
+    links = [search(int(k), plan, *how, report) for plan, report in zip(plans, reports, strict=True)]
+    if len(links) == 1:
+        return links[0]
+    pairs = np.concatenate([np.empty((0, 2), np.int64), *(each.pairs for each in links)])
+    order = np.argsort(pairs[:, 0], kind="stable")
+    return Links(pairs[order], np.concatenate([np.empty(0), *(each.score for each in links)])[order])
+
+
+def _by_tier(scans: Sequence[SearchScan]) -> list[list[SearchScan]]:
+    """The scans of each tier, the highest first."""
     tiers = defaultdict(list)
-    for scan in scores.searches(query):
+    for scan in scans:
         tiers[scan.tier].append(scan)
-    best_first = [tiers[tier] for tier in sorted(tiers, reverse=True)]
-    how = (graph.n, minimum, ENGINES[engine](int(threads)), progress)
-    return _by_row(int(k), best_first, *how) if per_node else _overall(int(k), best_first, *how)
+    return [tiers[tier] for tier in sorted(tiers, reverse=True)]
+
+
+def _joined(plans: list[list[list[SearchScan]]]) -> list[list[SearchScan]]:
+    """The scans of several plans, which share no pair, tier by tier."""
+    return _by_tier([scan for plan in plans for scans in plan for scan in scans])
 
 
 def _overall(

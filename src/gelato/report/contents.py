@@ -17,9 +17,10 @@ class GraphFacts:
         mean_degree, max_degree: number of links per node, counting both directions if the graph is directed.
         isolated: number of nodes without links.
         components: number of connected components.
-        pairs: number of pairs that could be links.
+        pairs: number of pairs that could be links; on a bipartite graph those across.
         steps, reached: length of walks, and the share of all pairs that they join, or ``None``.
         degrees: ``(degree, number of nodes with it)``, ascending.
+        sides: number of nodes on each side of a bipartite graph, or ``None``.
     """
 
     n: int
@@ -35,6 +36,7 @@ class GraphFacts:
     steps: int = 3
     reached: float | None = None
     degrees: Sequence[tuple[int, int]] = ()
+    sides: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)

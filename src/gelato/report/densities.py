@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.graph import across
 from gelato.kernels.bins import bins_of, counts_of
 from gelato.ranking.densities import densities
 from gelato.ranking.listed import score_pairs
@@ -49,7 +50,7 @@ class Density:
 def density_of(method: str, scores: Scores, candidates: Candidates, *, threads: int | None = None) -> Density:
     """Count the positives and all negatives of a test by score; only the range of the axis comes from a sample."""
     links = score_pairs(scores, candidates.positives, threads=threads).value
-    threshold, edges = axis_of(np.concatenate([links, _some(scores)]))
+    threshold, edges = axis_of(np.concatenate([links, _some(scores, candidates.sides)]))
     # edges lie between the powers of ten, so that round scores do not fall on them
     both = [counts_of(links, bins_of(edges)), densities(scores, candidates, edges, threads=threads)]
     for counts in both:
@@ -73,10 +74,11 @@ def axis_of(sample: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     return float(10.0**low), np.concatenate([-ladder[::-1], ladder])
 
 
-def _some(scores: Scores, rows: int = 64) -> NDArray[np.float64]:
-    """Scores of a few thousand pairs of ``rows`` nodes with others, always the same ones."""
+def _some(scores: Scores, sides: NDArray[np.int8] | None, rows: int = 64) -> NDArray[np.float64]:
+    """Scores of a few thousand pairs of ``rows`` nodes with others, across the sides if any, always the same ones."""
     random = np.random.default_rng(0)
     u = np.repeat(random.integers(scores.n, size=rows), rows)
     v = random.integers(scores.n, size=len(u))
     pairs = np.column_stack([u, v])[u != v]
-    return scores.pairs(pairs)
+    pairs = pairs[across(pairs, sides)]
+    return scores.pairs(pairs) if len(pairs) else np.empty(0)

@@ -25,7 +25,9 @@ def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int |
         degree = degree + np.bincount(links.indices, minlength=graph.n)
     value, nodes = np.unique(degree, return_counts=True)
     components, _ = connected_components(links, directed=graph.directed, connection="weak")
-    pairs = graph.n * (graph.n - 1) // (1 if graph.directed else 2)
+    none = np.empty((0, 2), np.int64)
+    every = Candidates(graph.n, graph.directed, none, none, sides=graph.sides)
+    pairs = every.negatives
     return GraphFacts(
         n=graph.n,
         m=graph.m,
@@ -38,14 +40,13 @@ def facts_of(graph: Graph, *, steps: int = 3, reach: bool = True, threads: int |
         components=int(components),
         pairs=pairs,
         steps=steps,
-        reached=_reached(graph, steps, threads) / pairs if reach else None,
+        reached=_reached(graph, every, steps, threads) / pairs if reach else None,
         degrees=tuple(zip(value.tolist(), nodes.tolist(), strict=True)),
+        sides=None if graph.sides is None else tuple(np.bincount(graph.sides).tolist()),
     )
 
 
-def _reached(graph: Graph, steps: int, threads: int | None) -> int:
+def _reached(graph: Graph, every: Candidates, steps: int, threads: int | None) -> int:
     """Number of pairs joined by a walk of so many steps, including links."""
-    none = np.empty((0, 2), np.int64)
     scores = new_predictor(REFERENCE, steps=steps).fit(graph).scores()
-    every = Candidates(graph.n, graph.directed, none, none)
     return explicit_pairs(scores, every, threads=threads)

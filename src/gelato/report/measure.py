@@ -51,6 +51,7 @@ class Measured:
         curves: hits@k and precision@k over all pairs, by method.
         random: the same for random scores.
         densities: of the model and of the reference method.
+        bipartite: whether the pairs are those across the two sides of a bipartite graph.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Measured:
     curves: tuple[Curve, ...]
     random: Curve
     densities: tuple[Density, ...]
+    bipartite: bool = False
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -135,7 +137,8 @@ def measure(
         step()
     ranks, drawn = first.ranks, {"parts": parts, "seed": seed}
     about = (name, dataset, split.name, ranks.positives, ranks.negatives, drawn)
-    return Measured(*about, tuple(outcomes), skipped, tuple(curves), random_curve(ranks), tuple(densities))
+    curves_of_all = (tuple(curves), random_curve(ranks), tuple(densities))
+    return Measured(*about, tuple(outcomes), skipped, *curves_of_all, bipartite=split.graph.sides is not None)
 
 
 def _testable(split: Split, parts: int, seed: int) -> tuple[list[str], dict[str, str]]:

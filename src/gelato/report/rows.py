@@ -49,17 +49,19 @@ class Comparison:
 def tiles(facts: GraphFacts) -> list[tuple[str, str]]:
     """A number and its caption, for each tile."""
     kind = f"{'directed' if facts.directed else 'undirected'}, {'weighted' if facts.weighted else 'unweighted'}"
+    sides = "" if facts.sides is None else f" of a bipartite graph, {facts.sides[0]:,} and {facts.sides[1]:,}"
+    pairs = "pairs" if facts.sides is None else "pairs across the two sides"
     shown = [
-        (f"{facts.n:,}", "nodes"),
+        (f"{facts.n:,}", f"nodes{sides}"),
         (f"{facts.m:,}", f"links, {kind}"),
         (f"{facts.f:,}", "attributes") if facts.f else ("none", "attributes"),
-        (f"1 in {large(round(facts.pairs / max(1, facts.m)))}", f"of {large(facts.pairs)} pairs is a link"),
+        (f"1 in {large(round(facts.pairs / max(1, facts.m)))}", f"of {large(facts.pairs)} {pairs} is a link"),
         (f"{facts.mean_degree:.1f}", f"links per node on average, {facts.max_degree:,} at most"),
         (f"{facts.components:,}", "connected component" if facts.components == 1 else "connected components"),
         (f"{facts.isolated:,}", "node without links" if facts.isolated == 1 else "nodes without links"),
     ]
     if facts.reached is not None:
-        shown.append((share(facts.reached), f"of all pairs are joined by a walk of {facts.steps} steps"))
+        shown.append((share(facts.reached), f"of all {pairs} are joined by a walk of {facts.steps} steps"))
     return shown
 
 

@@ -46,13 +46,13 @@ def headline(measured: Measured) -> list[str]:
     """The findings of a test in sentences; the first is the headline of the page."""
     honest = measured.outcome(measured.name, "unbiased")
     assert honest is not None
-    pairs = large(honest.positives + honest.negatives)
+    pairs = f"{large(honest.positives + honest.negatives)} pairs{' across the two sides' if measured.bipartite else ''}"
     flattered = measured.outcome(measured.name, "biased")
     ap = _value(honest)
     if flattered is None:
-        first = f"Against all {pairs} pairs, {method_words(measured.name)} has an AP of {plain(ap)}."
+        first = f"Against all {pairs}, {method_words(measured.name)} has an AP of {plain(ap)}."
     else:
-        first = f"AP is {plain(_value(flattered))} on a balanced sample, but {plain(ap)} against all {pairs} pairs."
+        first = f"AP is {plain(_value(flattered))} on a balanced sample, but {plain(ap)} against all {pairs}."
     return [first, _recovered(honest), *_compared(measured, ap)]
 
 

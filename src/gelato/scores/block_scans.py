@@ -37,7 +37,10 @@ def step_rows(size: int, most: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class BlockCountScan:
-    """All pairs inside parts: blocks of rows with the columns of their part, from the first row on if undirected."""
+    """All pairs inside parts: blocks of rows with the columns of their part, from the first row on if undirected.
+
+    On a bipartite graph: rows of one side with the columns of the other.
+    """
 
     scores: "BlockScores"
     ranges: Ranges
@@ -53,11 +56,19 @@ class BlockCountScan:
     def blocks(self) -> list[Block]:
         """Blocks of rows, none of which crosses a part."""
         blocks: list[Block] = []
-        for begin, end in self.ranges.parts():
-            size = self.scores.block_rows if self.scores.directed else step_rows(end - begin, self.scores.block_rows)
-            if end - begin > 1:
-                blocks += blocks_of(begin, end, self.block_rows or size)
+        for begin, end in self.ranges.rows():
+            size = step_rows(end - begin, self.scores.block_rows) if self._triangular else self.scores.block_rows
+            blocks += blocks_of(begin, end, self.block_rows or size)
         return blocks
+
+    @property
+    def _triangular(self) -> bool:
+        """Whether rows are columns too, of which the pairs above the diagonal count."""
+        return not self.scores.directed and self.ranges.middle is None
+
+    def first_column(self, row: int) -> int:
+        """Where the columns of a block begin that begins with ``row``."""
+        return row if self._triangular else int(self.ranges.low[row])
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -73,7 +84,7 @@ class BlockCountScan:
     def count(self, work: None, block: Block, bins: Bins, counters: Counts) -> None:
         """Compute a block and count it."""
         ranges, (begin, end) = self.ranges, block
-        first = int(ranges.low[begin]) if self.scores.directed else begin
+        first = self.first_column(begin)
         scores = self.scores.checked(ranges.order[begin:end], ranges.order[first : int(ranges.high[begin])])
         where = (np.arange(begin, end), ranges.low, ranges.high, ranges.skip.indptr, ranges.skip.indices)
         histogram_dense(*where, scores, first, bins, counters)
@@ -218,16 +229,18 @@ def block_cost(scores: "BlockScores", query: Query, positives: Pairs, threads: i
     scan = count_scan(scores, query, None)
     ranges, threads = scan.ranges, min(scores.threads or threads, threads)
     pairs = ranges.pairs_of((0, scores.n))
-    begin, end = max(ranges.parts(), key=lambda part: part[1] - part[0])
+    begin, end = max(ranges.rows(), key=ranges.pairs_of)
+    columns = ranges.order[scan.first_column(begin) : int(ranges.high[begin])]
     if scores.preparation is not None:
         seconds = scores.preparation()
     else:
-        columns = ranges.order[begin:end]
-        rows = columns[np.linspace(0, end - begin - 1, min(end - begin, scores.block_rows)).astype(np.int64)]
+        rows = ranges.order[begin:end]
+        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), scores.block_rows)).astype(np.int64)]
         once = min(_seconds(scores, rows, columns) for _ in range(2))
         sources = len(np.unique(positives[:, 0]))
-        seconds = once / len(rows) * (scores.n + sources) / threads
-    memory = scores.memory_bytes + threads * 4 * 8 * scores.block_rows * (end - begin)
+        walked = scores.n if ranges.middle is None else sum(end - begin for begin, end in ranges.rows())
+        seconds = once / len(rows) * (walked + sources) / threads
+    memory = scores.memory_bytes + threads * 4 * 8 * scores.block_rows * len(columns)
     return Cost(seconds + COUNTED * pairs / threads, memory, pairs)
 
 

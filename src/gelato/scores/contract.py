@@ -68,8 +68,9 @@ class Query:
         columns: nodes at the other end, ``None`` for all.
         either_end: on a directed graph, pairs that begin or end in ``rows``.
         by_row: list a pair under each of its ends that is one of ``rows``.
+        sides: ``(n,)`` 0 or 1; only pairs of a 0 and a 1. ``None``: all pairs; never of a directed graph.
 
-    Counting takes ``labels``, searching ``rows``, ``columns``, ``either_end`` and ``by_row``.
+    Counting takes ``labels`` and ``sides``, searching ``rows``, ``columns``, ``either_end`` and ``by_row``.
     """
 
     skip: csr_array
@@ -79,6 +80,7 @@ class Query:
     columns: Nodes | None = None
     either_end: bool = False
     by_row: bool = False
+    sides: NDArray[np.int8] | None = None
 
     @property
     def n(self) -> int:
@@ -93,6 +95,8 @@ class Query:
         kept = u != v if self.directed else u < v
         if self.labels is not None:
             kept &= self.labels[u] == self.labels[v]
+        if self.sides is not None:
+            kept &= self.sides[u] != self.sides[v]
         return np.column_stack([u[kept], v[kept]])
 
 

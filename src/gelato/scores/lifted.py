@@ -190,6 +190,8 @@ class LiftedScores:
         asked: NDArray[np.bool_] = np.asarray(query.skip[u, v]).ravel() == 0
         if query.labels is not None:
             asked &= query.labels[u] == query.labels[v]
+        if query.sides is not None:
+            asked &= query.sides[u] != query.sides[v]
         source, target = self._sides(query)
         forward, backward = source[u] & target[v], source[v] & target[u]
         asked &= forward | backward if query.either_end or not self.directed else forward

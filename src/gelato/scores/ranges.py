@@ -15,11 +15,16 @@ from gelato.scores.contract import Block, Query
 class Ranges:
     """Nodes renamed so that every part is one range of columns; inside a part they keep their order.
 
+    On a bipartite graph the side with fewer nodes comes first in each part: its rows count the columns of the other
+    side, whose own rows count none.
+
     Attributes:
         order: ``(n,)`` old index of each new one.
         low, high: ``(n,)`` row ``u`` counts the columns ``low[u] <= v < high[u]``, ``v != u``.
         skipped: ``(e, 2)`` pairs left out, under the new names.
         skip: ``(n, n)`` the same as a matrix, each pair once.
+        parts: the parts, as ranges of nodes.
+        middle: where the second side of each part begins; ``None`` where there is one kind of node.
     """
 
     order: NDArray[np.int64]
@@ -27,19 +32,27 @@ class Ranges:
     high: NDArray[np.int64]
     skipped: Pairs
     skip: csr_array
+    parts: list[Block]
+    middle: list[int] | None = None
 
     @property
     def renamed(self) -> bool:
         """Whether any node changed its index."""
         return bool((self.order != np.arange(len(self.order))).any())
 
-    def parts(self) -> Iterator[Block]:
-        """The parts, as ranges of nodes."""
-        begin = 0
-        while begin < len(self.order):
-            end = int(self.high[begin])
-            yield begin, end
-            begin = end
+    def rows(self) -> list[Block]:
+        """The rows of each part that count any column."""
+        if self.middle is None:
+            return [(begin, end) for begin, end in self.parts if end - begin > 1]
+        cut = zip(self.parts, self.middle, strict=True)
+        return [(begin, middle) for (begin, end), middle in cut if begin < middle < end]
+
+    def squares(self) -> Iterator[tuple[int, Block]]:
+        """Ranges of nodes all of whose pairs, taken so many times, are together the pairs of the count."""
+        yield from ((1, part) for part in self.parts)
+        if self.middle is not None:
+            for (begin, end), middle in zip(self.parts, self.middle, strict=True):
+                yield from ((-1, (begin, middle)), (-1, (middle, end)))
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block of rows holds, those left out included."""
@@ -53,16 +66,28 @@ def ranges_of(query: Query) -> Ranges:
         raise NotImplementedError("counting the pairs of some nodes only is not available")
     n = query.n
     labels = np.zeros(n, np.int64) if query.labels is None else query.labels
-    order = np.argsort(labels, kind="stable")
+    second = _second(query.sides)
+    order = np.argsort(labels, kind="stable") if second is None else np.lexsort((second, labels))
     new = np.empty(n, np.int64)
     new[order] = np.arange(n)
     sizes = np.bincount(labels)
-    high = np.cumsum(sizes)[labels[order]]
+    ends = np.cumsum(sizes)
+    parts = [(int(end - size), int(end)) for size, end in zip(sizes, ends, strict=True) if size]
+    high, middle = ends[labels[order]], None
     low = high - sizes[labels[order]] if query.directed else np.arange(1, n + 1)
+    if second is not None:
+        begin = ends - np.bincount(labels[second], minlength=len(sizes))
+        middle = [int(place) for place, size in zip(begin, sizes, strict=True) if size]
+        low = np.where(second[order], high, begin[labels[order]])
     skipped = new[query.skipped] if query.directed else np.sort(new[query.skipped], axis=1)
     u, v = skipped.T
     skip = csr_array((np.ones(len(u), np.int8), (u, v)), shape=(n, n))
-    return Ranges(order, low, np.maximum(high, low), skipped, skip)
+    return Ranges(order, low, np.maximum(high, low), skipped, skip, parts, middle)
+
+
+def _second(sides: NDArray[np.int8] | None) -> NDArray[np.bool_] | None:
+    """``(n,)`` which nodes are columns: those of the larger side, as walks from fewer nodes make fewer steps."""
+    return None if sides is None else sides == int(2 * np.count_nonzero(sides) >= len(sides))
 
 
 def blocks_of(begin: int, end: int, size: int) -> list[Block]:

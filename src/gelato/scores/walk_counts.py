@@ -41,8 +41,10 @@ class WalkCountScan:
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """Ascending blocks of ``size`` rows."""
-        return blocks_of(0, self.scores.n, self.size)
+        """Ascending blocks of ``size`` rows; on a bipartite graph of those of one side."""
+        if self.ranges.middle is None:
+            return blocks_of(0, self.scores.n, self.size)
+        return [block for rows in self.ranges.rows() for block in blocks_of(*rows, self.size)]
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -100,9 +102,9 @@ class WalkCountScan:
         u, v = self.ranges.skipped.T
         counts = -counts_of(scores.sign * (scores.node[u] * scores.node[v]), bins)
         grouped = scores.groups[1] is not None
-        for part in self.ranges.parts():
-            every = background_counts(scores.node[slice(*part)], scores.sign, bins, grouped=grouped, threads=threads)
-            counts += 2 * every if scores.directed else every
+        for times, nodes in self.ranges.squares():
+            every = background_counts(scores.node[slice(*nodes)], scores.sign, bins, grouped=grouped, threads=threads)
+            counts += times * (2 * every if scores.directed else every)
         return counts
 
 
@@ -122,6 +124,8 @@ def walk_cost(scores: "WalkScores", query: Query, positives: Pairs, threads: int
     setup = time.perf_counter() - begin + _time_background(scan, bins, threads)
     work = _predicted_work(scores, ranges)
     order = np.argsort(work)
+    if ranges.middle is not None:
+        order = order[(ranges.high > ranges.low)[order]]  # the others are not walked from
     mass = np.cumsum(work[order])
     stratum = np.minimum((mass / mass[-1] * STRATA).astype(int), STRATA - 1)
     random = np.random.default_rng(seed)
@@ -176,7 +180,8 @@ def _time_background(scan: WalkCountScan, bins: Bins, threads: int) -> float:
         return _seconds(lambda: background_counts(scores.node, scores.sign, chosen, grouped=False, threads=threads))
 
     least, more = sweep(few), sweep(some)
-    return least + max(0.0, more - least) * len(bins.bounds) / len(some.bounds)
+    times = 1 if scan.ranges.middle is None else 2  # both sides are taken off again
+    return times * (least + max(0.0, more - least) * len(bins.bounds) / len(some.bounds))
 
 
 def _time_rows(scan: WalkCountScan, bins: Bins, rows: NDArray[np.int64]) -> tuple[float, int]:

@@ -80,6 +80,8 @@ class WalkSearchScan:
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
+        if not self.sought.low.any():  # no triangle: rows with those columns that are partners
+            return (block[1] - block[0]) * self.columns
         low = self.sought.low[slice(*block)]
         return int(len(self.sought.node) * len(low) - low.sum())
 

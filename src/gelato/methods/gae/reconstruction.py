@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from gelato.errors import InputError
 from gelato.graph import Pairs, pair_keys
 
 BLOCK = 2**20
@@ -18,6 +19,8 @@ BLOCK = 2**20
 class Reconstruction:
     """``norm / N sum_uv w_uv ce(y_uv, z_u · z_v)`` over all ordered pairs, ``u = v`` included, less those left out.
 
+    On a bipartite graph the pairs are those across its sides, ``u = v`` not among them.
+
     ``y = A + I``; ``ce`` is the cross-entropy of a logit, ``ce(1, s) = softplus(-s)``, ``ce(0, s) = softplus(s)``;
     ``w = (N - a) / a`` where ``y = 1``, else 1; ``norm = N / (2 (N - a))``, for ``N`` entries of which ``a`` are links
     (the diagonal is not counted in ``a``, as in the original). So links and non-links weigh alike (Kipf and Welling,
@@ -27,23 +30,33 @@ class Reconstruction:
         n: number of nodes.
         ones: ascending keys ``u n + v``, ``u <= v``, of the entries with ``y = 1``.
         left_out: ascending keys of the pairs ``u < v`` that do not count.
+        sides: ``(n,)`` 0 or 1, of a bipartite graph.
     """
 
     n: int
     ones: Tensor
     left_out: Tensor
+    sides: Tensor | None = None
 
     @classmethod
-    def of(cls, n: int, links: Pairs, left_out: Pairs, device: torch.device) -> "Reconstruction":
+    def of(
+        cls, n: int, links: Pairs, left_out: Pairs, device: torch.device, sides: NDArray[np.int8] | None = None
+    ) -> "Reconstruction":
         """Of links ``u < v`` and the diagonal; pairs ``left_out``, ``u < v``, count as neither."""
+        if sides is not None:
+            if len(links) + len(left_out) == np.count_nonzero(sides) * np.count_nonzero(sides == 0):
+                raise InputError("every pair across the two sides is linked; there are no non-links to learn from")
+            return cls(n, _keys(links, n, device), _keys(left_out, n, device), torch.tensor(sides, device=device))
         loops = np.column_stack([np.arange(n), np.arange(n)])
         return cls(n, _keys(np.concatenate([links, loops]), n, device), _keys(left_out, n, device))
 
     @property
     def weights(self) -> tuple[float, float]:
         """``(w, norm / N)``: the weight of an entry that is 1, and of every entry."""
-        entries = self.n**2 - 2 * len(self.left_out)
-        links = 2 * (len(self.ones) - self.n)
+        second = None if self.sides is None else int(self.sides.sum())
+        every = self.n**2 if second is None else 2 * second * (self.n - second)
+        entries = every - 2 * len(self.left_out)
+        links = 2 * (len(self.ones) - (self.n if second is None else 0))
         return (entries - links) / links, 1 / (2 * (entries - links))
 
     def __call__(self, Z: Tensor, block: int = BLOCK) -> tuple[Tensor, Tensor]:
@@ -62,11 +75,14 @@ class Reconstruction:
             ones, twice = self._flat(self.ones, a, b)
             gone, gone_twice = self._flat(self.left_out, a, b)
             s, lost = flat[ones], flat[gone]
-            P = softplus(S)
+            same = None if self.sides is None else self.sides[a:b, None] == self.sides[a:]
+            P = softplus(S) if same is None else softplus(S).masked_fill_(same, 0)
             loss += 2 * P.sum().double() - P[:, : b - a].sum().double()
             loss += (twice * (weight * softplus(-s) - softplus(s))).sum().double()
             loss -= (gone_twice * softplus(lost)).sum().double()
             S.sigmoid_()
+            if same is not None:
+                S.masked_fill_(same, 0)
             flat[ones] = weight * (s.sigmoid() - 1)
             flat[gone] = 0
             gradient[a:b].addmm_(S, Z[a:])

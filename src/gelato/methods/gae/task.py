@@ -69,9 +69,9 @@ class GaeTask:
         graph = self._graph
         if self.settings.batches > 1:
             others = np.setdiff1d(np.arange(graph.m), batch.links)
-            return Reconstruction.of(graph.n, graph.edges[batch.links], graph.edges[others], self._device)
+            return Reconstruction.of(graph.n, graph.edges[batch.links], graph.edges[others], self._device, graph.sides)
         if self._whole is None:
-            self._whole = Reconstruction.of(graph.n, graph.edges, graph.edges[:0], self._device)
+            self._whole = Reconstruction.of(graph.n, graph.edges, graph.edges[:0], self._device, graph.sides)
         return self._whole
 
     def optimizer(self) -> torch.optim.Optimizer:

@@ -42,6 +42,7 @@ class Batches:
         batches: into how many batches an epoch is cut.
         labels: ``(n,)`` part of each node; only pairs inside a part count.
         ratio: draw this many non-links for each positive instead of taking all.
+        sides: ``(n,)`` side of each node of a bipartite graph; only pairs across count.
 
     Attributes:
         batches: number of batches.
@@ -57,10 +58,12 @@ class Batches:
         batches: int = 10,
         labels: NDArray[np.int64] | None = None,
         ratio: int | None = None,
+        sides: NDArray[np.int8] | None = None,
     ) -> None:
         self.topology, self.walks, self.ratio = topology, walks, ratio
         self.directed, self.n = links.directed, links.n
         self.labels = None if labels is None else labels[topology.order]
+        self.sides = None if sides is None else sides[topology.order]
         known = topology.renamed(links.pairs[links.links])
         positive = links.links
         if self.labels is not None:
@@ -76,14 +79,19 @@ class Batches:
         self._negative: Tensor | None = None
         self.background: Background | None = None
         if ratio is None:
-            self._negative = walks.unlinked(known, self.labels)
+            self._negative = walks.unlinked(known, self.labels, self.sides)
             if walks.complete:
                 self.batches = max(1, min(self.batches, len(self._negative)))
             else:
                 off = known[walks.find(known) < 0]
                 taken = np.concatenate([walks.reached(), off])
                 self.background = Background(
-                    self.n, taken, directed=self.directed, labels=self.labels, device=topology.device
+                    self.n,
+                    taken,
+                    directed=self.directed,
+                    labels=self.labels,
+                    sides=self.sides,
+                    device=topology.device,
                 )
 
     def epoch(self, seed: int) -> Iterator[Batch]:
@@ -107,6 +115,6 @@ class Batches:
             yield Batch(masked, listed, len(masked))
 
     def _sample(self, wanted: int, random: np.random.Generator) -> Listed:
-        pairs = drawn_pairs(wanted, self.n, self.directed, self._known_keys, random)
+        pairs = drawn_pairs(wanted, self.n, self.directed, self._known_keys, random, self.sides)
         parts = (*pairs.T, self.walks.find(pairs))
         return Listed(*(torch.as_tensor(part, device=self.topology.device) for part in parts))

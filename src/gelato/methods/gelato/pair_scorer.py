@@ -48,7 +48,7 @@ class PairScorer:
         for i in range(count):
             chosen = order[i::count]
             wanted = self.settings.ratio * len(chosen)
-            drawn = drawn_pairs(wanted, graph.n, graph.directed, self._known, random)
+            drawn = drawn_pairs(wanted, graph.n, graph.directed, self._known, random, graph.sides)
             pairs = np.concatenate([graph.edges[chosen], drawn])
             u, v = torch.from_numpy(pairs).T
             yield Batch(torch.from_numpy(chosen), Listed(u, v, u), len(chosen))

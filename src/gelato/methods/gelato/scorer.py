@@ -81,7 +81,11 @@ class WalkScorer:
         if settings.regime == "partitioned":
             labels = partition(split.train, settings.parts, settings.random_state)
         ratio = settings.ratio if settings.regime == "biased" else None
-        self.batches = Batches(links, self.topology, self.walks, batches=settings.batches, labels=labels, ratio=ratio)
+        sides = split.train.sides
+        self.batches = Batches(
+            links, self.topology, self.walks, batches=settings.batches, labels=labels, ratio=ratio, sides=sides
+        )
+        self._sides = None if sides is None else torch.tensor(sides[self.topology.order], device=device)
         known = self.topology.renamed(links.pairs[links.links])
         hidden = self.topology.renamed(split.valid)
         self._known, self._hidden = (
@@ -119,7 +123,7 @@ class WalkScorer:
         matrices = self.topology.matrices(self._weights())
         self._degree = matrices.degree
         vol = matrices.degree.sum()
-        score, place = self.walks.best(matrices, 1 / vol, 1 / vol**2, self._known, 2 * k + SLACK)
+        score, place = self.walks.best(matrices, 1 / vol, 1 / vol**2, self._known, 2 * k + SLACK, self._sides)
         if len(score) < k or score[k - 1] <= 0 or (len(score) == 2 * k + SLACK and score[-1] == score[k - 1]):
             return metric("precision@100%", self.ranks())
         found = torch.isin(place, self._hidden)

@@ -35,7 +35,7 @@ def link_batches(graph: Graph, count: int, ratio: int, seed: int, passes: int = 
         for i in range(count):
             links = order[i::count]
             wanted = ratio * len(links)
-            drawn = (
-                drawn_pairs(wanted, graph.n, graph.directed, known, random) if wanted else np.empty((0, 2), np.int64)
-            )
+            drawn = np.empty((0, 2), np.int64)
+            if wanted:
+                drawn = drawn_pairs(wanted, graph.n, graph.directed, known, random, graph.sides)
             yield LinkBatch(links, drawn)

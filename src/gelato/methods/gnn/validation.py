@@ -35,6 +35,8 @@ class Precision:
         self.n, self.k = split.train.n, len(split.valid)
         self._known = _by_row(split.train.edges, self.n, device)
         self._hidden = _by_row(split.valid, self.n, device)
+        sides = split.train.sides
+        self._sides = None if sides is None else torch.tensor(sides, device=device)
 
     def __call__(self, block: UpperBlock, block_rows: int) -> float:
         """Precision of the scores that ``block`` gives."""
@@ -49,6 +51,8 @@ class Precision:
             square = scores[:, : b - a]
             square.masked_fill_(torch.ones_like(square, dtype=torch.bool).tril(), -torch.inf)
             flat[self._flat(self._known, a, b)] = -torch.inf
+            if self._sides is not None:  # only pairs across count
+                scores.masked_fill_(self._sides[a:b, None] == self._sides[a:], -torch.inf)
             before = -torch.inf if best is None else float(best[-1])
             pool = flat[flat > before] if before == -torch.inf else flat[flat >= before]
             pool = pool if best is None else torch.cat([best, pool])

@@ -30,14 +30,19 @@ class Walks(Protocol):
     def reached(self) -> Pairs:
         """``(s, 2)`` every reached pair of two different nodes; asked for only unless ``complete``."""
 
-    def unlinked(self, links: Pairs, labels: NDArray[np.int64] | None) -> Tensor:
-        """``(q,)`` places of the reached pairs that are no links, inside one part if there are parts."""
+    def unlinked(self, links: Pairs, labels: NDArray[np.int64] | None, sides: NDArray[np.int8] | None = None) -> Tensor:
+        """``(q,)`` places of the reached pairs that are no links, inside one part and across the sides, if any."""
 
     def listed(self, place: Tensor) -> Listed:
         """The pairs at some places."""
 
-    def best(self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int) -> tuple[Tensor, Tensor]:
-        """Scores ``a M_uv - b d_u d_v`` of the ``k`` best reached pairs but the ``excluded``, and their places."""
+    def best(
+        self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int, sides: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Scores ``a M_uv - b d_u d_v`` of the ``k`` best reached pairs but the ``excluded``, and their places.
+
+        With ``(n,)`` sides, of pairs across; where these are fewer than ``k``, the last scores are minus infinity.
+        """
 
 
 class Standardized(NamedTuple):

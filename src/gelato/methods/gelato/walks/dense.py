@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.errors import InputError
@@ -57,12 +58,15 @@ class DenseWalks:
         place: np.ndarray[Any, np.dtype[np.int64]] = pairs[:, 0] * self.n + pairs[:, 1]
         return place
 
-    def unlinked(self, links: Pairs, labels: np.ndarray[Any, np.dtype[np.int64]] | None) -> Tensor:
-        """``(q,)`` places of all pairs ``u < v`` that are no links, inside one part if there are parts."""
+    def unlinked(self, links: Pairs, labels: NDArray[np.int64] | None, sides: NDArray[np.int8] | None = None) -> Tensor:
+        """``(q,)`` places of all pairs ``u < v`` that are no links, inside one part and across the sides, if any."""
         wanted = torch.ones(self.n, self.n, dtype=torch.bool, device=self.device).triu_(1)
         if labels is not None:
             part = torch.as_tensor(labels, device=self.device)
             wanted &= part[:, None] == part
+        if sides is not None:
+            side = torch.as_tensor(sides, device=self.device)
+            wanted &= side[:, None] != side
         wanted.view(-1)[torch.as_tensor(self.find(links), device=self.device)] = False
         return wanted.view(-1).nonzero().view(-1).to(torch.int32 if self.n < 46_000 else torch.int64)
 
@@ -75,7 +79,9 @@ class DenseWalks:
         place = place.long()
         return Listed(place // self.n, place % self.n, place)
 
-    def best(self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    def best(
+        self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int, sides: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Scores ``a M_uv - b d_u d_v`` of the ``k`` best pairs off the ``excluded`` places, and their places."""
         first, inner = matrices.first.to(self.dtype), matrices.inner.to(self.dtype)[self.reverse]
         d = matrices.degree.to(self.dtype)
@@ -89,6 +95,8 @@ class DenseWalks:
             block[node[:, None] >= node[begin:end]] = -torch.inf
             here = (column >= begin) & (column < end)
             block[row[here], column[here] - begin] = -torch.inf
+            if sides is not None:
+                block[sides[:, None] == sides[begin:end]] = -torch.inf
             found = block.view(-1).topk(min(k, block.numel()))
             scores.append(found.values)
             width = end - begin

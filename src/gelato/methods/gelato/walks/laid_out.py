@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.graph import Pairs
@@ -58,21 +59,25 @@ class LaidOutWalks:
         """``(s, 2)`` every reached pair of two different nodes."""
         return self.support.pairs()
 
-    def unlinked(self, links: Pairs, labels: np.ndarray[Any, np.dtype[np.int64]] | None) -> Tensor:
-        """``(q,)`` places of the reached pairs that are no links, inside one part if there are parts."""
-        return torch.as_tensor(self.support.unlinked(links, labels), device=self.device)
+    def unlinked(self, links: Pairs, labels: NDArray[np.int64] | None, sides: NDArray[np.int8] | None = None) -> Tensor:
+        """``(q,)`` places of the reached pairs that are no links, inside one part and across the sides, if any."""
+        return torch.as_tensor(self.support.unlinked(links, labels, sides), device=self.device)
 
     def listed(self, place: Tensor) -> Listed:
         """The pairs at some places."""
         return Listed(self.rows.index_select(0, place).long(), self.columns.index_select(0, place).long(), place)
 
-    def best(self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    def best(
+        self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int, sides: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Scores ``a M_uv - b d_u d_v`` of the ``k`` best reached pairs but the ``excluded``, and their places."""
         M = self.power(matrices.first.to(self.dtype), matrices.inner.to(self.dtype))
         d = matrices.degree
         score = a * M - b * d[self.rows] * d[self.columns]
         score[self.diagonal] = -torch.inf
         score[excluded] = -torch.inf
+        if sides is not None:
+            score[sides[self.rows.long()] == sides[self.columns.long()]] = -torch.inf
         found = score.topk(min(k, len(score)))
         return found.values, found.indices
 

@@ -53,9 +53,9 @@ class SupportWalks:
         """``(s, 2)`` every reached pair of two different nodes."""
         return self.support.pairs()
 
-    def unlinked(self, links: Pairs, labels: NDArray[np.int64] | None) -> Tensor:
-        """``(q,)`` places of the reached pairs that are no links, inside one part if there are parts."""
-        return torch.as_tensor(self.support.unlinked(links, labels), device=self.device)
+    def unlinked(self, links: Pairs, labels: NDArray[np.int64] | None, sides: NDArray[np.int8] | None = None) -> Tensor:
+        """``(q,)`` places of the reached pairs that are no links, inside one part and across the sides, if any."""
+        return torch.as_tensor(self.support.unlinked(links, labels, sides), device=self.device)
 
     def listed(self, place: Tensor) -> Listed:
         """The pairs at some places."""
@@ -63,13 +63,18 @@ class SupportWalks:
         u, v = (part.index_select(0, here).to(self.device, torch.int64) for part in self._ends)
         return Listed(u, v, place)
 
-    def best(self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    def best(
+        self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int, sides: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Scores ``a M_uv - b d_u d_v`` of the ``k`` best reached pairs but the ``excluded``, and their places."""
         M = power(self.pattern, *_numpy(matrices.first, matrices.inner, self.dtype), self.support, self.threads)
         d = matrices.degree.detach().cpu().numpy()
         score = torch.from_numpy(a.item() * M - b.item() * d[self.rows] * d[self.columns])
         score[self.diagonal] = -torch.inf
         score[excluded.cpu()] = -torch.inf
+        if sides is not None:
+            side = sides.cpu().numpy()
+            score[torch.from_numpy(side[self.rows] == side[self.columns])] = -torch.inf
         found = score.topk(min(k, len(score)))
         return found.values.to(self.device), found.indices.to(self.device)
 

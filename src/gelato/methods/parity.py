@@ -1,0 +1,34 @@
+"""Which methods cannot tell the pairs of a bipartite graph apart: walks of an even length never join its two sides."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gelato.graph import Graph
+
+ACROSS = "pair across the two sides of this bipartite graph"
+FITTING = "use ac or katz with an odd number of steps, 3 or more"
+
+
+def needs_common_neighbors(graph: Graph, options: Mapping[str, Any]) -> str | None:
+    """Of methods that score pairs by common neighbours: nodes of different sides have none."""
+    if graph.sides is None:
+        return None
+    return f"gives every {ACROSS} the same score, since such nodes share no neighbour; {FITTING}"
+
+
+def needs_three_steps(graph: Graph, options: Mapping[str, Any]) -> str | None:
+    """Of Katz: the shortest walk between unlinked nodes of different sides has three steps."""
+    if graph.sides is None or options.get("steps", 3) >= 3:
+        return None
+    return f"gives every unlinked {ACROSS} the same score, since no walk that short joins one; {FITTING}"
+
+
+def needs_odd_steps(graph: Graph, options: Mapping[str, Any]) -> str | None:
+    """Of autocovariance, whose walks have one length; self-loops make them wait a step."""
+    steps = options.get("steps", 3)
+    if graph.sides is None or (steps >= 3 and (steps % 2 == 1 or options.get("self_loops") == "all")):
+        return None
+    return (
+        f"scores every unlinked {ACROSS} by its numbers of links alone, since no walk of"
+        f" {steps} step{'s' if steps > 1 else ''} joins one; {FITTING}"
+    )
