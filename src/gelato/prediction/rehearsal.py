@@ -140,7 +140,9 @@ def _weights(
     weight = (~excluded).astype(np.float64)
     if len(exclude):
         chance = _like(links, kind) if per_node else _near(kind)
-        free = n - 1 - np.diff(graph.pattern.indptr)
+        sides = graph.sides
+        reach = np.full(n, n - 1) if sides is None else np.bincount(sides, minlength=2)[1 - sides]
+        free = reach - np.diff(graph.pattern.indptr)
         share = np.minimum(1.0, np.bincount(exclude.ravel(), minlength=n) / np.maximum(1, free))
         kept = (1 - chance) * (1 - share[pairs[:, 0]]) * (1 - share[pairs[:, 1]])
         weight[hidden] = kept[hidden]
