@@ -305,7 +305,7 @@ def test_the_words_of_lists_for_each_node_count_in_a_hundred():
     told = made([[30.0, 45.0]], size=[150.0, 300.0], per_node=True)
     # p = 50.5 / 301, 1.96 sqrt(300 p (1 - p) 2 + (.15 * 50)^2) = 23.3
     assert told.words(2) == [
-        "Expect about 16.7% of the first 2 suggestions for each node to be right (9% to 24.3%), if links are missing at"
+        "Expect about 17% of the first 2 suggestions for each node to be right (9.0% to 24%), if links are missing at"
         " random and the graph lacks one link in ten.",
         "This was tried once by hiding as many known links and looking for them.",
     ]

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.special import betaincinv
 
+from gelato.figures import share
 from gelato.prediction.rehearsal import (
     Rehearsed,
     by_time,
@@ -214,8 +215,8 @@ class ExpectedPrecision:
     def _clause(self, stated: Stated, rest: str) -> str:
         """Such as '20 of the first 100 (9 to 31)'."""
         expected, low, high = (
-            f"{100 * share:.3g}%" if self.per_node else f"{stated.k * share:,.0f}"
-            for share in (stated.expected, stated.low, stated.high)
+            share(value) if self.per_node else f"{stated.k * value:,.0f}"
+            for value in (stated.expected, stated.low, stated.high)
         )
         return f"{expected} of the first {stated.k:,}{rest} ({low} to {high})"
 
