@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # The ground floor first; a module may import from its own layer and from those below it.
 LAYERS = [
-    {"errors", "registry", "memory"},
+    {"errors", "registry", "memory", "lookup"},
     {"graph"},
     {"kernels"},
     {"scores"},
@@ -35,7 +35,14 @@ LAYERS = [
 LEVEL = {part: i for i, layer in enumerate(LAYERS) for part in layer}
 DATA = {"io", "datasets", "splits", "partition", "regimes"}
 NUMERIC = {"kernels", "scores"}
-TASKLESS = {"kernels": {"kernels"}, "errors": set(), "registry": {"errors"}, "graph": {"errors"}, "memory": set()}
+TASKLESS = {
+    "kernels": {"kernels"},
+    "errors": set(),
+    "registry": {"errors"},
+    "graph": {"errors", "lookup"},
+    "memory": set(),
+    "lookup": set(),
+}
 """Parts that know no others than these."""
 
 FORMS = {"WalkScores", "BlockScores", "LiftedScores", "DenseScores"}

@@ -213,7 +213,9 @@ def test_pyg_data_that_contradicts_itself_is_refused():
 def test_a_missing_package_is_named_with_its_extra(monkeypatch, call, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     package = module.split(".")[0].replace("_", "-")
-    with pytest.raises(MissingDependency, match=rf"{call.__name__} needs {package}: pip install 'gelato-links\[{extra}\]'"):
+    with pytest.raises(
+        MissingDependency, match=rf"{call.__name__} needs {package}: pip install 'gelato-links\[{extra}\]'"
+    ):
         call(Graph.from_edges(EDGES))
 
 
