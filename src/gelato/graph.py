@@ -69,7 +69,7 @@ class Graph:
         for field, (length, of) in columns.items():
             if getattr(self, field) is not None:
                 given = getattr(self, field)
-                column = _numbers(given, "times").copy() if field == "times" else _column(given)
+                column = real_numbers(given, "times").copy() if field == "times" else _column(given)
                 _check_length(column, field, length, of)
                 object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
@@ -115,8 +115,8 @@ class Graph:
         pairs = given.astype(np.int64)
         n = _size(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
         check_nodes(pairs, n)
-        weight = np.ones(len(pairs)) if weights is None else _numbers(weights, "weights")
-        time = None if times is None else _numbers(times, "times")
+        weight = np.ones(len(pairs)) if weights is None else real_numbers(weights, "weights")
+        time = None if times is None else real_numbers(times, "times")
         _check_length(weight, "weights", len(pairs), "links given")
         if time is not None:
             _check_length(time, "times", len(pairs), "links given")
@@ -277,7 +277,7 @@ def _size(nodes: Any) -> int:
         raise InputError(f"the number of nodes must be an integer, got {nodes!r}") from None
 
 
-def _numbers(given: Any, name: str) -> NDArray[np.float64]:
+def real_numbers(given: Any, name: str) -> NDArray[np.float64]:
     """Numbers as float64; complex numbers and missing dates are refused, not cut off."""
     values = np.asarray(given)
     if values.dtype.kind == "c":
@@ -295,7 +295,7 @@ def _checked_adjacency(given: Any, directed: bool) -> csr_array:
     if not (issparse(given) and len(shape) == 2 and shape[0] == shape[1]):
         raise InputError(f"adjacency must be a square sparse matrix, got {type(given).__name__} {shape}")
     adjacency: csr_array = csr_array(cast(csr_array, given), copy=True)
-    adjacency.data = _numbers(adjacency.data, "weights")
+    adjacency.data = real_numbers(adjacency.data, "weights")
     adjacency.sum_duplicates()
     n = adjacency.shape[0]
     if n < 2:
@@ -329,10 +329,10 @@ def _checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
         raise InputError(f"attributes must have shape ({n}, f), one row per node, got {attributes.shape}")
     if attributes.dtype not in (np.float32, np.float64):
         if isinstance(attributes, csr_array):
-            _numbers(attributes.data, "attributes")
+            real_numbers(attributes.data, "attributes")
             attributes = attributes.astype(np.float64)
         else:
-            attributes = _numbers(attributes, "attributes")
+            attributes = real_numbers(attributes, "attributes")
     if isinstance(attributes, csr_array):
         attributes.sum_duplicates()
     values = attributes.data if isinstance(attributes, csr_array) else attributes

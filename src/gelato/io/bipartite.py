@@ -84,7 +84,7 @@ def verdict(table: Table, schema: EdgeSchema, layout: Layout, links: Links, dire
 def same_kind(first: str, second: str) -> bool:
     """Whether two column names stand for nodes of one kind, such as source and target or airport_1 and airport_2."""
     a, b = plain_name(first), plain_name(second)
-    if a == b or frozenset((a, b)) in _DIRECTIONS or re.sub(r"\d", "", a) == re.sub(r"\d", "", b):
+    if a == b or frozenset((a, b)) in _DIRECTIONS or _without_digits(first) == _without_digits(second):
         return True
     if len(a) > 1 and a[:-1] == b[:-1] and frozenset((a[-1], b[-1])) in _ENDINGS:
         return True
@@ -125,6 +125,10 @@ def _prefixes(table: Table, layout: Layout) -> tuple[str, str]:
     source = _without_id(table.header[layout.source])
     target = _without_id(table.header[layout.targets[0]]) if len(layout.targets) == 1 else "target"
     return (f"{source}:", f"{target}:") if source and target and source != target else ("left:", "right:")
+
+
+def _without_digits(name: str) -> str:
+    return re.sub(r"[\W_\d]", "", name.casefold())
 
 
 def _without_id(name: str) -> str:

@@ -84,7 +84,8 @@ def table_graph(table: Table, schema: EdgeSchema, joining: Joining, *, directed:
         sides=sides,
         **fields,
     )
-    return graph, Reading(links_line(table, layout, unused, weigh, graph, links.left_out, kinds, nodes), line)
+    sized = schema.negative == "absolute"
+    return graph, Reading(links_line(table, layout, unused, weigh, graph, links.left_out, kinds, nodes, sized), line)
 
 
 def write_edges(graph: Graph, path: Path) -> None:

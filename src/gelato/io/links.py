@@ -1,6 +1,7 @@
 """The links in the rows of a table, by the values of its node cells."""
 
 import math
+import shlex
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,9 +117,11 @@ def _whole(values: list[Any]) -> list[Any]:
 
 def _blank(table: Table, number: int, target: int) -> InputError:
     name = table.called(target) if table.header is not None else str(target + 1)
+    named = target if table.header is None else name
     return InputError(
-        f"{table.place(number)}: a node has no name; fill the cell or drop the row, or leave out empty cells by giving "
-        f"the target as a list, target=[{name!r}] (--target {name!r},)"
+        f"{table.place(number)}: a node has no name; fill the cell or drop the row, name other columns with source and "
+        "target (--source, --target), or leave out empty cells by giving the target as a list, "
+        f"target=[{named!r}] (--target {shlex.quote(f'{name},')})"
     )
 
 

@@ -53,8 +53,10 @@ def index_in(index: dict[str, list[int]], text: str, graph: Graph) -> int:
         return nodes[0]
     if not nodes:
         raise InputError(graph.unknown(text))
-    names = " or ".join(repr(graph.name_of(node)) for node in nodes[:3])
-    raise InputError(f"node {text!r} may be {names}; give the full name, and no two names that are the same as text")
+    names = [graph.name_of(node) for node in nodes]
+    if all(str(name) == text for name in names):
+        raise InputError(f"two nodes of the graph are both written as {text!r}; give them other names")
+    raise InputError(f"node {text!r} may be {' or '.join(map(repr, names[:3]))}; give one of these names")
 
 
 def written_columns(graph: Graph, label: str) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io.bipartite import Nodes, Verdict
 from gelato.io.joining import Joined
@@ -38,8 +39,19 @@ def links_line(
     left_out: LeftOut,
     verdict: Verdict,
     nodes: Nodes,
+    sized: bool,
 ) -> str:
-    """The line on the links; ``weigh`` is the unused column that could hold weights, if there is just one."""
+    """The line on the links.
+
+    Args:
+        table, layout: what was read.
+        unused: the columns that nothing is read from.
+        weigh: the one of them that could hold weights, if there is just one.
+        graph: what it was read into.
+        left_out: what gave no link.
+        verdict, nodes: whether there are two kinds of nodes, why, and which.
+        sized: whether negative weights count by their size.
+    """
     parts = [f"{_many(graph.m, 'link')} between {_many(graph.n, 'node')}", _roles(table, layout)]
     if unused:
         names = [table.called(column) for column in unused]
@@ -55,7 +67,10 @@ def links_line(
     if gone:
         parts.append("dropped " + " and ".join(gone))
     if left_out.negative:
-        parts.append(f"{_many(left_out.negative, 'row')} with a weight that is negative or zero")
+        fate = "counted by the size of the weight" if sized else "left out"
+        parts.append(
+            f"{_many(left_out.negative, 'row')} with a negative or zero weight {_are(left_out.negative)} {fate}"
+        )
     if left_out.blank:
         parts.append(f"{_many(left_out.blank, 'empty cell')} gave no link")
     parts += [*table.notes, _kinds(verdict, nodes)]
@@ -84,8 +99,11 @@ def unused_columns(table: Table, layout: Layout) -> tuple[list[int], str | None]
     if not unused or layout.weight is not None or not table.again:
         return unused, None
     numeric = {column for column in unused if table.header is None or plain_name(table.header[column]) != ""}
-    for _, cells in islice(table.rows(unused), SAMPLE):
-        numeric = {column for column in numeric if _is_number(cells[column])}
+    try:
+        for _, cells in islice(table.rows(unused), SAMPLE):
+            numeric = {column for column in numeric if _is_number(cells[column])}
+    except InputError:  # of a column that no text can hold, or of a row that is refused when the links are read
+        return unused, None
     if len(numeric) != 1:
         return unused, None
     column = numeric.pop()

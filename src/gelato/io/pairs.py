@@ -57,7 +57,7 @@ def read_pairs(
     with open_table(Path(path), is_header, header=header, delimiter=delimiter) as table:
         layout = schema.layout(table)
         u, v = layout.source or 0, layout.targets[0]
-        nodes = _Nodes(graph, texts, table)
+        nodes = _Nodes(graph, texts, table, "call them source and target")
         for number, cells in table.rows((u, v)):
             first, second = nodes.index(cells[u], number, u), nodes.index(cells[v], number, v)
             if first == second:
@@ -89,7 +89,7 @@ def read_nodes(
 
     with open_table(Path(path), is_header, header=header, delimiter=delimiter, least=1) as table:
         column = node_column(table.header or [""])
-        nodes = _Nodes(graph, texts, table)
+        nodes = _Nodes(graph, texts, table, "call one of them node")
         listed = dict.fromkeys(nodes.index(cells[column], number, column) for number, cells in table.rows((column,)))
     return np.fromiter(listed, dtype=np.int64, count=len(listed))
 
@@ -97,8 +97,8 @@ def read_nodes(
 class _Nodes:
     """The nodes of a graph, looked up by the text of their names in the cells of a table."""
 
-    def __init__(self, graph: Graph, texts: dict[str, list[int]], table: Table) -> None:
-        self._graph, self._index, self._table = graph, texts, table
+    def __init__(self, graph: Graph, texts: dict[str, list[int]], table: Table, naming: str) -> None:
+        self._graph, self._index, self._table, self._naming = graph, texts, table, naming
         self._first = True
 
     def index(self, cell: str, number: int, column: int) -> int:
@@ -115,5 +115,5 @@ class _Nodes:
             return index_in(self._index, cell, self._graph)
         except InputError as error:
             header = self._first and not self._table.header
-            hint = ", or say that the row names the columns with header=True" if header else ""
+            hint = f"; if this row names the columns, {self._naming}, or pass header=True in Python" if header else ""
             raise InputError(f"{place}: {error}; correct the name, or drop the row{hint}") from None

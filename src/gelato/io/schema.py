@@ -138,10 +138,9 @@ class EdgeSchema:
             blanks = len(targets) > 1 or _is_list(table, self.target)
         twice = [column for column in targets if column == source or targets.count(column) > 1]
         if twice:
-            roles = "source and target are both" if source is not None and twice[0] == source else "there is twice"
+            options = "--among" if source is None else "--source and --target"
             raise InputError(
-                f"{table.label}: {roles} {table.called(twice[0])!r}; name different columns with source and target "
-                "(--source, --target)"
+                f"{table.label}: {table.called(twice[0])!r} is given twice; name each column once ({options})"
             )
         taken = (*targets, *(() if source is None else (source,)))
         weight, time, flag = (

@@ -42,8 +42,8 @@ def table_format(path: Path) -> Reader:
     suffix = suffix_of(path)
     if suffix in TABLES or suffix in NO_TABLES:
         return format_of(path, TABLES)
-    with reading(path) as stream:
-        if stream.seekable():  # what comes through a pipe can be read only once
+    if path.is_file() or path.is_dir() or not path.exists():  # what comes through a pipe can be read only once
+        with reading(path) as stream:
             check_text(path, stream.read(4096), READABLE)
     return text_table
 
