@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from gelato.cli.show import progress_bar, say_unless
+from gelato.cli.show import hold, progress_bar
 
 if TYPE_CHECKING:
     from gelato.graph import Graph
@@ -276,8 +276,7 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
         reading = _reading(rest)
         with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
             opened = open_graph_and_notes(graph, data_root=data_root, progress=progress, **reading)
-        for remark in opened.remarks(graph):
-            say_unless(quiet or as_json)(remark)
+        hold(() if quiet or as_json else opened.remarks(graph))
         command(name=opened.name, graph=opened.graph, quiet=quiet, as_json=as_json, **rest)
 
     return run
