@@ -55,7 +55,6 @@ def say_unless(quiet: bool) -> "Callable[[str], None]":
 @contextmanager
 def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Progress | None]":
     """A bar on stderr that appears with the first report; nothing when quiet or not on a terminal."""
-    release()
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -69,6 +68,7 @@ def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Prog
         def report(done: int, total: int | None) -> None:
             nonlocal task
             if task is None:
+                release()
                 task = bar.add_task(f"{title}, {total or 0:,} {unit}", total=total)
             bar.update(task, completed=done, total=total)
 
@@ -78,12 +78,12 @@ def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Prog
 @contextmanager
 def fitting_progress(title: str, predictor: "StoredPredictor", quiet: bool) -> "Iterator[dict[str, Any]]":
     """What ``fit`` tells its progress to: by epochs with loss and validation, or by steps where there are none."""
-    release()
     epochs = predictor.get_params().get("epochs")
     if epochs is None:
         with progress_bar(f"{predictor.method} on {title}", quiet, unit="steps") as progress:
             yield {"progress": progress}
         return
+    release()
     if quiet or not sys.stderr.isatty():
         yield {}
         return
