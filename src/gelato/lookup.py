@@ -23,7 +23,7 @@ def close_names(wanted: object, names: Iterable[str]) -> list[str]:
     many, those that share the most letters at both ends are compared, so that a million names take less than a second.
 
     >>> close_names("Anne", ["ann", "anna", "bob", "ANNE"])
-    ['ANNE', 'anna', 'ann']
+    ['ANNE', 'ann', 'anna']
     """
     text = str(wanted).strip().casefold()
     spread = max(1, len(text) // 4)
