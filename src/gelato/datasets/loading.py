@@ -15,7 +15,7 @@ from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
 from gelato.io import read_graph
 from gelato.io.formats import read_graph_and_notes
-from gelato.io.notes import Reading
+from gelato.io.summary import Reading
 
 STORED = ("graph.npz", "config.json")
 """Files that every folder of a run holds; the first is its graph."""

@@ -19,8 +19,8 @@ from gelato.io.bipartite import Nodes, one_kind, two_kinds, verdict
 from gelato.io.joining import Isolated, join
 from gelato.io.links import Links, read_links
 from gelato.io.names import written_names
-from gelato.io.notes import Reading, attributes_line, links_line, unused_columns
 from gelato.io.schema import EdgeSchema
+from gelato.io.summary import Reading, attributes_line, links_line, unused_columns
 from gelato.io.table import Table
 from gelato.io.tables import open_table, write_table
 

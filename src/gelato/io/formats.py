@@ -12,9 +12,9 @@ from gelato.io.attributes import AttributeTable, read_attributes
 from gelato.io.edges import Joining, read_edges, write_edges
 from gelato.io.files import format_of, suffix_of
 from gelato.io.joining import Isolated, isolated_choice
-from gelato.io.notes import Reading
 from gelato.io.npz import read_npz, write_npz
 from gelato.io.schema import Column, EdgeSchema, Negative, Several
+from gelato.io.summary import Reading
 from gelato.io.tables import NO_TABLES, TABLES
 from gelato.registry import Registry
 
