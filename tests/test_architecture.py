@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # The ground floor first; a module may import from its own layer and from those below it.
 LAYERS = [
-    {"errors", "registry", "memory", "figures"},
+    {"errors", "registry", "memory", "lookup", "figures"},
     {"graph"},
     {"kernels"},
     {"scores"},
@@ -39,9 +39,10 @@ TASKLESS = {
     "kernels": {"kernels"},
     "errors": set(),
     "registry": {"errors"},
-    "graph": {"errors"},
+    "graph": {"errors", "lookup"},
     "memory": set(),
     "figures": set(),
+    "lookup": set(),
 }
 """Parts that know no others than these."""
 

@@ -196,7 +196,7 @@ def test_all_stands_for_every_method_that_fits_the_graph(answer):
 
 
 def test_a_table_has_a_row_for_each_method_and_one_for_chance(gelato):
-    done = gelato("evaluate", "[red]odd.csv", "--method", "cn,ac", "--steps", "2")
+    done = gelato("evaluate", "[red]odd.csv", "--method", "cn,ac", "--steps", "2", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     rows = re.findall(r"^  (\S+(?: \S+=\S+)*) +[\d.]+ ", done.stdout, re.MULTILINE)
     assert rows == ["cn", "ac steps=2", "random"]
@@ -211,7 +211,7 @@ def test_a_table_says_what_the_json_says(command, answer):
 
 
 def test_a_table_can_be_printed_in_ascii(gelato):
-    done = gelato("evaluate", "plain.csv", "--method", "cn", PYTHONIOENCODING="ascii")
+    done = gelato("evaluate", "plain.csv", "--method", "cn", "--quiet", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.isascii()
     assert "random" in done.stdout
@@ -279,13 +279,19 @@ def test_attributes_of_an_edge_list_are_read_and_used(answer, command):
     assert "attributes" in errors
 
 
-def test_nodes_of_the_attribute_table_without_a_link_are_kept_when_asked_for(answer, command, folder):
+def test_nodes_of_the_attribute_table_without_a_link_are_kept_by_every_command(answer, command, folder):
     (folder / "more.csv").write_text((folder / "words.csv").read_text() + "lonely,1,0,1\n")
-    assert answer("plain.csv", "--attributes", "more.csv", "--isolated", "--method", "cn")["n"] == 61
-    code, _, errors = command("evaluate", "plain.csv", "--attributes", "more.csv", "--method", "cn")
+    read = ("plain.csv", "--attributes", "more.csv", "--method", "cn")
+    assert answer(*read)["n"] == answer(*read, "--isolated", "keep")["n"] == 61
+    assert answer(*read, "--isolated", "drop")["n"] == 60
+    code, _, errors = command("evaluate", *read, "--isolated", "refuse")
     assert code == 2
     assert "'lonely'" in errors
-    assert "--isolated" in errors
+    assert "--isolated keep" in errors
+    for step in (("evaluate",), ("estimate",), ("predict", "--repeats", "0")):
+        code, _, errors = command(step[0], *read, *step[1:])
+        assert code == 0
+        assert "1 node without links is kept (--isolated drop leaves them out)" in errors
 
 
 def test_the_weight_column_is_used(answer):
@@ -362,13 +368,13 @@ def test_options_reach_the_methods_that_take_them(answer):
 # Stderr, and what it is for
 
 
-def test_dropped_links_are_remarked_upon_unless_quiet(gelato):
-    done = gelato("evaluate", "loops.csv", "--method", "cn", "--json")
-    assert done.returncode == 0
-    assert done.stderr == "loops.csv: dropped 2 self-loops and 3 repeated links\n"
-    quiet = gelato("evaluate", "loops.csv", "--method", "cn", "--json", "--quiet")
-    assert (quiet.returncode, quiet.stderr) == (0, "")
-    assert settled(json.loads(quiet.stdout)) == settled(json.loads(done.stdout))
+def test_what_was_read_is_remarked_upon_unless_quiet_or_json(command):
+    code, _, errors = command("evaluate", "loops.csv", "--method", "cn")
+    assert code == 0
+    assert re.fullmatch(r"loops\.csv: .* dropped 2 self-loops and 3 repeated links; one kind of node .*\n", errors)
+    for silent in ("--json", "--quiet"):
+        code, _, errors = command("evaluate", "loops.csv", "--method", "cn", silent)
+        assert (code, errors) == (0, "")
 
 
 def on_a_terminal(args, environment, folder):
@@ -436,7 +442,7 @@ REFUSALS = [
     ("none.csv --method cn", r"none\.csv: there is no such file; check its name and folder"),
     ("here --method cn", r"here is a folder; name a file in it"),
     (". --method cn", r"\. is a folder; name a file in it"),
-    ("notes.pdf --method cn", r"notes\.pdf: unknown graph format '\.pdf'; known: .*\.csv.*"),
+    ("notes.pdf --method cn", r"notes\.pdf looks like a PDF file, not like a table of text; what can be read is .*"),
     ("bad.npz --method cn", r"bad\.npz is not a complete \.npz file; .*"),
     ("weight.csv --method cn", r"weight\.csv, line 3: weight 'much' is not a number; .*"),
     ("rich.csv --method cn --weight strong", r"rich\.csv: there is no column 'strong'; .*'strength'.*"),
@@ -458,7 +464,13 @@ REFUSALS = [
     ("plain.csv --method cn --regime biased --ratio 999", r"[\d,]+ negatives are more than the .* lower the ratio"),
     ("cora --method cn --data-root none", r"data_root must be a folder of npz files, but none is not a folder"),
     ("cora --method cn --data-root here", r"here does not contain cora\.npz; .*"),
-    ("debian-sample --method cn --directed", r"'debian-sample' is a dataset, not a file: leave out directed"),
+    (
+        "debian-sample --method cn --directed",
+        r"'debian-sample' is a dataset, not a file: leave out directed \(--directed\)",
+    ),
+    ("debian-sample --method cn --no-header --kind a=text", r".*: leave out header \(--header\) and kinds \(--kind\)"),
+    ("rich.csv --method cn --weight 9", r"rich\.csv: --weight 9 is not one of its columns 1 to \d"),
+    ("plain.csv --method cn --bipartite --directed", r".* leave out directed \(--directed\) or bipartite .*"),
     ("graph.npz --method cn --weight w", r"graph\.npz: an \.npz file has no columns; .*"),
 ]
 
@@ -517,7 +529,10 @@ def test_partitioning_without_pymetis_tells_how_to_install_it(environment, folde
         text=True,
     )
     assert done.returncode == 2
-    assert done.stderr == "gelato: partitioning a graph needs pymetis: pip install 'gelato-links[metis]'\n"
+    assert (
+        done.stderr.splitlines(keepends=True)[-1]
+        == "gelato: partitioning a graph needs pymetis: pip install 'gelato-links[metis]'\n"
+    )
 
 
 def test_a_download_without_a_network_fails_soon_and_in_one_line(gelato):

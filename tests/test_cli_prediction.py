@@ -160,7 +160,7 @@ def test_more_may_be_asked_of_the_same_training(predicted, command, folder):
 
 
 def test_another_training_in_the_same_folder_is_refused(predicted, command):
-    answer = command("predict", *OWN, *TRAIN, "--option", "epochs=3", "--out", "links.csv")
+    answer = command("predict", *OWN, *TRAIN, "--option", "epochs=3", "--out", "links.csv", "--quiet")
     assert one_line(answer, "gelato: links.run holds another run (its epochs is 2, not 3)")
 
 
@@ -189,7 +189,7 @@ def test_a_method_may_take_the_place_of_the_model(links, graph):
 
 def test_a_heuristic_leaves_a_run_folder_too(command, folder):
     code, _, errors = command("predict", "edges.csv", "--method", "ac", "--top", "4", "--out", "ac.csv")
-    first, why, more = errors.splitlines()
+    first, why, more = errors.splitlines()[-3:]
     assert (code, first) == (0, "4 links are in ac.csv")
     assert why.startswith("why: gelato explain ac.run ") and more == "more: gelato report ac.run --out report.html"
     assert command("explain", *why.split()[3:])[0] == 0
@@ -230,7 +230,7 @@ def test_only_some_nodes_may_be_asked_for(links):
 
 def test_an_unknown_node_is_told_in_a_line(command):
     answer = command("predict", *OWN, "--for", "n1", "n99", "--out", "unknown.csv")
-    assert one_line(answer, "gelato: unknown node 'n99'; the graph has 62 nodes such as 'n0'")
+    assert one_line(answer, "gelato: unknown node 'n99'; did you mean 'n9'?")
 
 
 def test_an_option_without_its_nodes_is_refused(command):
@@ -272,7 +272,7 @@ def test_links_of_a_low_score_may_be_left_out(links, command, folder):
     found = links("edges.csv", *QUICK, "--top", "20", "--min-score", repr(least))
     assert found == [row for row in everything if row["score"] >= least]
     code, output, errors = command("predict", "edges.csv", *QUICK, "--min-score", "9", "--out", "none.csv")
-    assert (code, errors) == (0, "0 links are in none.csv\n") and "0 missing links" in output
+    assert (code, errors.splitlines()[-1]) == (0, "0 links are in none.csv") and "0 missing links" in output
     assert (folder / "none.csv").read_text() == "rank,source,target,score\n"
 
 
@@ -334,7 +334,7 @@ def test_every_kind_of_file_says_the_same(predicted, command, folder):
     for suffix in ("csv", "json", "parquet"):
         args = ("--model", "links.run", "--top", "6", "--repeats", "1", "--out", f"same.{suffix}")
         code, _, errors = command("predict", *OWN, *args)
-        assert (code, errors) == (0, f"6 links are in same.{suffix}\n")
+        assert (code, errors.splitlines()[-1]) == (0, f"6 links are in same.{suffix}")
     told = json.loads((folder / "same.json").read_text())
     assert parquet.read_table(folder / "same.parquet").to_pylist() == told
     assert list(told[0]) == COLUMNS
@@ -361,7 +361,7 @@ def test_what_is_printed_leads_on_also_with_odd_names(command, folder):
     args = ("spaced.csv", "--attributes", "spaced-nodes.csv", *TRAIN, "--option", "epochs=1", "--top", "3")
     code, _, errors = command("predict", *args, "--repeats", "0", "--out", "od d.csv")
     assert code == 0
-    why, more = (shlex.split(line.partition(": ")[2]) for line in errors.splitlines()[1:])
+    why, more = (shlex.split(line.partition(": ")[2]) for line in errors.splitlines()[-2:])
     assert why[:3] == ["gelato", "explain", "od d.run"] and more[:3] == ["gelato", "report", "od d.run"]
     assert set(why[3:]) == {rows_of(folder / "od d.csv")[0][end] for end in ("source", "target")}
     code, output, _ = command(*why[1:])
@@ -464,9 +464,10 @@ def test_the_parts_of_an_explanation_add_up_to_the_score(predicted, command, fol
 
 def test_a_graph_alone_is_explained_by_autocovariance_and_says_so(command):
     code, output, errors = command("explain", "edges.csv", "n2", "n9")
-    assert (code, errors) == (0, "no model is given: these are walks of ac on the graph as it is\n")
+    said = "no model is given: these are walks of ac on the graph as it is"
+    assert (code, errors.splitlines()[-1]) == (0, said)
     assert command("explain", "edges.csv", "n2", "n9", "--quiet") == (0, output, "")
-    assert command("explain", "edges.csv", "n2", "n9", "--method", "ac") == (0, output, "")
+    assert command("explain", "edges.csv", "n2", "n9", "--method", "ac", "--quiet") == (0, output, "")
 
 
 def test_a_picture_is_written(predicted, command, folder):
@@ -480,7 +481,7 @@ def test_a_picture_is_written(predicted, command, folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("links.run", "n2", "n99"), "gelato: unknown node 'n99'; the graph has 62 nodes such as 'n0'"),
+        (("links.run", "n2", "n99"), "gelato: unknown node 'n99'; did you mean 'n9'?"),
         (("links.run", "n2", "n2"), "gelato: a link has two nodes, got 'n2' twice"),
         (("edges.csv", "n2", "n9", "--method", "jaccard"), "gelato: these scores are not sums over walks"),
         (("edges.csv", "n2", "n9", "--method", "magic"), "gelato: unknown method 'magic'"),
@@ -510,7 +511,7 @@ def test_a_page_of_a_prediction_is_written(predicted, command, folder):
 
 
 def test_a_page_of_a_trained_split_tells_its_test(command, folder):
-    fitted = command("fit", *OWN, "--isolated", *TRAIN, "--option", "epochs=2", "--out", "fitted", "--quiet")
+    fitted = command("fit", *OWN, *TRAIN, "--option", "epochs=2", "--out", "fitted", "--quiet")
     assert (fitted[0], fitted[2]) == (0, "")
     small = ("--top", "3", "--repeats", "1", "--parts", "2", "--out", "f.html")
     code, output, errors = command("report", "fitted", *small, "--json")
@@ -627,7 +628,7 @@ def test_a_prediction_that_was_stopped_and_killed_ends_like_an_undisturbed_one(c
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (130, "")
     wanted = ["what was trained is kept in wild.run; resume by running the same command again", "gelato: stopped"]
-    assert [line for line in errors.splitlines() if line] == wanted
+    assert [line for line in errors.splitlines() if line][-2:] == wanted
     kept = lines_in(run / "metrics.jsonl")
     assert 2 <= kept < 25 and not (folder / "wild.csv").exists()
 

@@ -1,6 +1,7 @@
 """The Graph: a frozen sparse graph with attributes and node names, checked once, here."""
 
 import hashlib
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
+from gelato.lookup import close_names, question
 
 Pairs = NDArray[np.int64]
 """``(p, 2)`` node pairs; ``u < v`` when the graph is undirected."""
@@ -55,6 +57,7 @@ class Graph:
     sides: NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "directed", checked_direction(self.directed))
         object.__setattr__(self, "adjacency", _checked_adjacency(self.adjacency, self.directed))
         object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.n))
         columns = {
@@ -66,13 +69,13 @@ class Graph:
         for field, (length, of) in columns.items():
             if getattr(self, field) is not None:
                 given = getattr(self, field)
-                column = np.array(given, dtype=np.float64) if field == "times" else _column(given)
+                column = real_numbers(given, "times").copy() if field == "times" else _column(given)
                 _check_length(column, field, length, of)
                 object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
             raise InputError(f"time of link {_first(~np.isfinite(self.times))} is not finite; give every link a time")
         if self.names is not None:
-            _check_unique(self.names)
+            _check_names(self.names)
         if self.sides is not None:
             object.__setattr__(self, "sides", self._checked_sides(self.sides))
 
@@ -120,16 +123,17 @@ class Graph:
         >>> graph.edges.tolist(), graph.name_of(2), str(graph.dropped)
         ([[0, 1], [1, 2]], 'cem', 'dropped 1 self-loops and 1 repeated links')
         """
+        directed = checked_direction(directed)
         given = np.asarray(edges)
         if given.ndim != 2 or given.shape[1] != 2:
             raise InputError(f"edges must have shape (e, 2), got {given.shape}")
         if given.size and not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
         pairs = given.astype(np.int64)
-        n = int(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
+        n = _size(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
         check_nodes(pairs, n)
-        weight = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
-        time = None if times is None else np.asarray(times, dtype=np.float64)
+        weight = np.ones(len(pairs)) if weights is None else real_numbers(weights, "weights")
+        time = None if times is None else real_numbers(times, "times")
         _check_length(weight, "weights", len(pairs), "links given")
         if time is not None:
             _check_length(time, "times", len(pairs), "links given")
@@ -249,10 +253,16 @@ class Graph:
     def index_of(self, names: Sequence[Any]) -> NDArray[np.int64]:
         """``(len(names),)`` the indices of nodes given by name (by index when the graph has no names)."""
         known = {name: i for i, name in enumerate(range(self.n) if self.names is None else self.names.tolist())}
-        for name in names:
-            if name not in known:
-                raise InputError(f"unknown node {name!r}; the graph has {self.n:,} nodes such as {self.name_of(0)!r}")
+        unknown = next((name for name in names if name not in known), None)
+        if unknown is not None:
+            raise InputError(self.unknown(unknown))
         return np.array([known[name] for name in names], dtype=np.int64)
+
+    def unknown(self, name: Any) -> str:
+        """The message on a name that no node has, with the names that are close to it."""
+        texts = [str(each) for each in (range(self.n) if self.names is None else self.names.tolist())]
+        close = question(close_names(name, texts)) or f"the graph has {self.n:,} nodes such as {self.name_of(0)!r}"
+        return f"unknown node {name!r}; {close}"
 
     def __repr__(self) -> str:
         kinds = (("weighted", self.weighted), ("directed", self.directed), ("bipartite", self.sides is not None))
@@ -278,11 +288,39 @@ def check_nodes(pairs: Pairs, n: int) -> None:
         raise InputError(f"link ({u}, {v}) names a node outside 0..{n - 1}")
 
 
+def checked_direction(directed: Any) -> bool:
+    """Whether links have a direction: ``True`` or ``False`` and nothing else."""
+    if not isinstance(directed, bool | np.bool_):
+        raise InputError(f"directed must be True or False, got {directed!r}")
+    return bool(directed)
+
+
+def _size(nodes: Any) -> int:
+    try:
+        return operator.index(nodes)
+    except TypeError:
+        raise InputError(f"the number of nodes must be an integer, got {nodes!r}") from None
+
+
+def real_numbers(given: Any, name: str) -> NDArray[np.float64]:
+    """Numbers as float64; complex numbers and missing dates are refused, not cut off."""
+    values = np.asarray(given)
+    if values.dtype.kind == "c":
+        raise InputError(f"{name} must be real numbers, got {values.dtype}; take their real part or their size")
+    if values.dtype.kind in "mM" and np.isnat(values).any():
+        raise InputError(f"{name} must be numbers, and entry {_first(np.isnat(values))} is NaT; fill or drop it")
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, got {values.dtype} such as {values.ravel()[:1].tolist()}") from None
+
+
 def _checked_adjacency(given: Any, directed: bool) -> csr_array:
     shape = np.shape(given)
     if not (issparse(given) and len(shape) == 2 and shape[0] == shape[1]):
         raise InputError(f"adjacency must be a square sparse matrix, got {type(given).__name__} {shape}")
-    adjacency: csr_array = csr_array(cast(csr_array, given), copy=True).astype(np.float64, copy=False)
+    adjacency: csr_array = csr_array(cast(csr_array, given), copy=True)
+    adjacency.data = real_numbers(adjacency.data, "weights")
     adjacency.sum_duplicates()
     n = adjacency.shape[0]
     if n < 2:
@@ -315,7 +353,11 @@ def _checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
     if attributes.ndim != 2 or attributes.shape[0] != n:
         raise InputError(f"attributes must have shape ({n}, f), one row per node, got {attributes.shape}")
     if attributes.dtype not in (np.float32, np.float64):
-        attributes = attributes.astype(np.float64)
+        if isinstance(attributes, csr_array):
+            real_numbers(attributes.data, "attributes")
+            attributes = attributes.astype(np.float64)
+        else:
+            attributes = real_numbers(attributes, "attributes")
     if isinstance(attributes, csr_array):
         attributes.sum_duplicates()
     values = attributes.data if isinstance(attributes, csr_array) else attributes
@@ -337,9 +379,11 @@ def _check_length(column: NDArray[Any], name: str, length: int, of: str) -> None
         raise InputError(f"{name} must have one entry for each of the {length:,} {of}, got shape {column.shape}")
 
 
-def _check_unique(names: NDArray[Any]) -> None:
+def _check_names(names: NDArray[Any]) -> None:
     seen: dict[Any, int] = {}
     for i, name in enumerate(names.tolist()):
+        if name == "" or name != name:
+            raise InputError(f"node {i} has no name, but {name!r}; name every node, or none of them")
         if name in seen:
             raise InputError(f"nodes {seen[name]} and {i} have the same name {name!r}; names must be unique")
         seen[name] = i

@@ -40,7 +40,7 @@ def assert_same(got, expected):
         {},
         {"directed": True},
         {"weights": [0.1, 2.0, 3.5], "times": [3.0, 1.0, 2.0]},
-        {"names": np.array(["a,b", "ü", "", " x "], dtype=object)},
+        {"names": np.array(["a,b", "ü", " ", " x "], dtype=object)},
         {"names": np.array([7, -1, 2**40, 0], dtype=object)},
         {"attributes": np.arange(8.0, dtype=np.float32).reshape(4, 2)},
         {

@@ -77,7 +77,9 @@ def test_nodes_without_names_are_called_by_index_and_integers_by_their_digits(tm
     assert read_pairs(path, named("17", "3")).tolist() == [[0, 1]]
     parquet.write_table(pyarrow.table({"u": [17], "v": [3]}), tmp_path / "p.parquet")
     assert read_pairs(tmp_path / "p.parquet", named(3, 17, 5)).tolist() == [[1, 0]]
-    assert "node '017' is not in the graph" in refusal(read_pairs, written(tmp_path, "q.csv", "017,3\n"), named(17, 3))
+    assert "unknown node '017'; did you mean '17'?" in refusal(
+        read_pairs, written(tmp_path, "q.csv", "017,3\n"), named(17, 3)
+    )
 
 
 def test_a_first_row_of_two_nodes_is_a_pair_whatever_they_are_called(tmp_path):
@@ -90,10 +92,13 @@ def test_a_first_row_of_two_nodes_is_a_pair_whatever_they_are_called(tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("a,b\nb,zed\n", "line 2, column 2: node 'zed' is not in the graph, which has 5 nodes such as 'a'; correct"),
-        ("source,target\na,b\nA,b\n", "line 3, column 'source': node 'A' is not in the graph"),
-        ("paper,cites\na,b\n", "line 1, column 1: node 'paper' is not in .* or pass header=True if the row names"),
-        ("a,b\nzed,a\n", "line 2, column 1: node 'zed' .* drop the row$"),
+        ("a,b\nb,zed\n", "line 2, column 2: unknown node 'zed'; the graph has 5 nodes such as 'a'; correct"),
+        ("source,target\na,b\nA,b\n", "line 3, column 'source': unknown node 'A'; did you mean 'a'\\?"),
+        (
+            "gate,hall\na,b\n",
+            "line 1, column 1: unknown node 'gate'; .* if this row names the columns, call them source and target",
+        ),
+        ("a,b\nzed,a\n", "line 2, column 1: unknown node 'zed'; .* drop the row$"),
         ("a,b\n\nb,b\n", "line 3: the pair joins 'b' with itself; name two nodes or drop the row"),
         ("a,b\n,c\n", "line 2, column 1: a node has no name; fill the cell or drop the row"),
         ("a,b\nc\n", "line 2: the number of columns is 1"),
@@ -148,8 +153,11 @@ def test_a_node_called_like_a_column_is_a_node_unless_the_caller_says_otherwise(
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("a\nzed\n", "line 2, column 1: node 'zed' is not in the graph, which has 5 nodes such as 'a'"),
-        ("package\na\n", "line 1, column 1: node 'package' is not in .*, or pass header=True"),
+        ("a\nzed\n", "line 2, column 1: unknown node 'zed'; the graph has 5 nodes such as 'a'"),
+        (
+            "package\na\n",
+            "line 1, column 1: unknown node 'package'; .*if this row names the columns, call one of them node",
+        ),
         ("x,node\n1,\n", "line 2, column 'node': a node has no name"),
         ("node\n", "there is only a header, in line 1"),
     ],

@@ -42,7 +42,7 @@ PACKED = gzip.compress(b"".join(b"node %d,node %d\n" % (i, i * i) for i in range
         (
             "e.csv",
             "# x\n\nu,v,weight\na,b,-2\n",
-            "line 4: weight '-2' is not a positive, finite number; .*weight=False",
+            "line 4: weight '-2' is not a positive number; 1 row has such a weight: .*--negative drop.*--weight none",
         ),
         ("e.csv", "u,v,weight\na,b,0\n", "line 2: weight '0' is not a positive"),
         ("e.csv", "u,v,weight\na,b,NaN\n", "line 2: weight 'NaN' is not a positive"),
@@ -57,19 +57,21 @@ PACKED = gzip.compress(b"".join(b"node %d,node %d\n" % (i, i * i) for i in range
         ("e.csv", "a,a\nb,b\n", "all 2 links are self-loops, which are dropped"),
         ("e.csv", "a,b\nb,c,d\n", "line 2: the number of columns is 3, but in line 1 it is 2; make them equal"),
         ("e.csv", "a,b\n\nb\n", "line 3: the number of columns is 1, but in line 1 it is 2"),
-        ("e.csv", "a;b\nb;c\n", "there is 1 column, and links need two; .*delimiter="),
+        ("e.csv", "a\nb c\n", "there is 1 column, and links need two; .*delimiter=';' \\(--delimiter ';'\\)"),
         ("e.csv", "a,b\nb,\n", "line 2: a node has no name; fill the cell or drop the row"),
         ("e.csv", 'a,b\n"",c\n', "line 2: a node has no name"),
         ("e.csv", 'a,b\n"b,c\nc,d\n', "line 2: a quoted cell is not closed; add the missing quote"),
         ("e.csv", 'a,b\n"b,c\n' + "c,d\n" * 50_000, "line 2: field larger than field limit .*is a quote left open"),
-        ("e.csv", "a,b\rb,c\r", "line 1: a carriage return alone does not end a line"),
+        ("e.csv", b"a,b\rb,caf\xe9\r", "line 2: byte 0xe9 is not UTF-8"),
         ("e.csv", b"a,b\nb,caf\xe9\n", "line 2: byte 0xe9 is not UTF-8; save the file as UTF-8"),
-        ("e.csv", "a,b\n".encode("utf-16"), "line 1: byte 0xff is not UTF-8"),
+        ("e.csv", "a,b\n".encode("utf-16"), "is UTF-16; save it as UTF-8"),
         ("e.csv.gz", PACKED[:-500], "gzip data is damaged or incomplete; download or write the file again"),
         ("e.csv.gz", PACKED[:200] + b"\0" * 50 + PACKED[250:], "damaged|failed"),
         ("e.csv.gz", "a,b\n", "not a gzipped file; remove .gz from its name"),
         ("e.xlsx", "a,b\n", r"unknown graph format '.xlsx'; known: .csv, .csv.gz, .npz, .parquet"),
-        ("e", "a,b\n", "unknown graph format ''; known"),
+        ("e", b"PK\x03\x04 zip", "looks like a zip archive or a spreadsheet, not .*what can be read is .csv"),
+        ("e.graphml", "<graphml/>", "looks like XML or HTML, not like a table"),
+        ("e.bin", b"a\0b\0", "looks like binary data"),
         ("e.parquet", "PAR1 no more", "is not a complete parquet file; write it again"),
     ],
 )
@@ -110,14 +112,17 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path, name):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"source": "left"}, "there is no column 'left'; source must be one of 'a', 'b', 'c', 'c'"),
-        ({"weight": "c"}, "there are 2 columns 'c'; weight must be one of"),
-        ({"weight": True}, "there is no column True; weight must be one of"),
-        ({"weight": 7}, "weight=7 is not one of its columns 0 to 3"),
-        ({"target": -1}, "target=-1 is not one of its columns 0 to 3"),
-        ({"source": 1}, "source and target are both column 1"),
-        ({"source": "a", "header": False}, "source='a' names a column, but the file has no header"),
-        ({"delimiter": "::"}, "delimiter must be one character other than a quote or a line end, got '::'"),
+        ({"source": "left"}, "there is no column 'left'; source (--source) must be one of 'a', 'b', 'c', 'c'"),
+        ({"weight": "c"}, "there are 2 columns 'c'; weight (--weight) must be one of"),
+        ({"weight": True}, "there is no column True; weight (--weight) must be one of"),
+        ({"weight": 7}, "weight=7 (--weight) is not one of its columns 0 to 3"),
+        ({"target": -1}, "target=-1 (--target) is not one of its columns 0 to 3"),
+        ({"source": 1}, "'b' is given twice; name each column once (--source and --target)"),
+        ({"source": "a", "header": False}, "source='a' (--source) names a column, but the file has no header"),
+        (
+            {"delimiter": "::"},
+            "delimiter (--delimiter) must be one character other than a quote or a line end, or one of tab",
+        ),
     ],
 )
 def test_a_column_that_is_not_there_is_refused_with_those_that_are(tmp_path, options, expected):
@@ -128,7 +133,7 @@ def test_a_column_that_is_not_there_is_refused_with_those_that_are(tmp_path, opt
 def test_parquet_without_the_named_column_lists_those_it_has(tmp_path):
     path = tmp_path / "e.parquet"
     parquet.write_table(pyarrow.table({"u": ["a"], "v": ["b"], "tags": [[1, 2]]}), path)
-    assert "there is no column 'source'; source must be one of 'u', 'v', 'tags'" in refusal(
+    assert "there is no column 'source'; source (--source) must be one of 'u', 'v', 'tags'" in refusal(
         read_graph, path, source="source"
     )
     assert "column 'tags' holds list" in refusal(read_graph, path, target="tags")
@@ -141,7 +146,7 @@ def test_parquet_cells_that_are_null_or_no_weight_are_refused_by_row(tmp_path):
     parquet.write_table(pyarrow.table({"u": ["a", None], "v": ["b", "c"]}), path)
     assert "row 2: a node has no name" in refusal(read_graph, path)
     parquet.write_table(pyarrow.table({"u": ["a", "b"], "v": ["b", "c"], "weight": [1.0, float("nan")]}), path)
-    assert "row 2: weight 'nan' is not a positive" in refusal(read_graph, path)
+    assert "row 2: weight '' is not a number" in refusal(read_graph, path)
     parquet.write_table(pyarrow.table({"u": pyarrow.array([], "string"), "v": pyarrow.array([], "string")}), path)
     assert "there are columns but no rows" in refusal(read_graph, path)
 

@@ -12,14 +12,17 @@ from gelato.cli.evaluation import datasets, demo, estimate, evaluate, methods
 from gelato.cli.prediction import explain, predict
 from gelato.cli.reporting import report
 from gelato.cli.reproducing import reproduce
+from gelato.cli.show import hold, release
 from gelato.cli.training import fit, tune
 from gelato.errors import GelatoError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 1 when nobody reads it, 2 on what the user can repair, 130 after Ctrl-C."""
+    hold(())
     try:
         cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
+        release()
         sys.stdout.flush()
     except GelatoError as error:
         print(f"gelato: {error}", file=sys.stderr)

@@ -1,7 +1,6 @@
 """Options that several commands share, and how they become a graph and a split."""
 
 import json
-import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from gelato.cli.show import progress_bar
+from gelato.cli.show import hold, progress_bar
 
 if TYPE_CHECKING:
     from gelato.graph import Graph
@@ -48,10 +47,59 @@ GRAPH = [
         "--attributes", type=click.Path(), metavar="FILE", help="Attribute table of an edge list: one node per row."
     ),
     click.option("--directed", is_flag=True, help="Links of an edge list have a direction."),
+    click.option(
+        "--bipartite/--no-bipartite",
+        default=None,
+        help="Whether the two node columns name different things, such as users and films  [default: by column names]",
+    ),
     click.option("--source", metavar="COLUMN", help="Column of the first node  [default: source, from, ... or first]"),
-    click.option("--target", metavar="COLUMN", help="Column of the second node  [default: target, to, ... or next]"),
-    click.option("--weight", metavar="COLUMN", help="Column of the weights  [default: one called weight]"),
-    click.option("--time", metavar="COLUMN", help="Column of the times  [default: one called time]"),
+    click.option(
+        "--target",
+        metavar="COLUMN[,...]",
+        help="Column of the second node, or several: a link to each  [default: target, to, ... or next]",
+    ),
+    click.option("--among", metavar="COLUMN,...", help="Link the nodes in these columns of each row with one another."),
+    click.option("--weight", metavar="COLUMN|none", help="Column of the weights  [default: one called weight]"),
+    click.option("--time", metavar="COLUMN|none", help="Column of the times  [default: one called time]"),
+    click.option(
+        "--predicted",
+        metavar="COLUMN|none",
+        help="Column that marks links that were only predicted, which are left out  [default: one called predicted]",
+    ),
+    click.option(
+        "--negative",
+        type=click.Choice(["refuse", "drop", "absolute"]),
+        help="Rows with negative or zero weights  [default: refuse]",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What separates the columns of an edge list: a character, tab, space, ...  [default: as its rows show]",
+    ),
+    click.option("--header/--no-header", default=None, help="Whether its first row names the columns."),
+    click.option(
+        "--isolated",
+        type=click.Choice(["keep", "drop", "refuse"]),
+        help="Nodes of the attribute table that have no link  [default: keep]",
+    ),
+    click.option("--key", metavar="COLUMN", help="Column of the attribute table that names the nodes."),
+    click.option(
+        "--kind",
+        "kinds",
+        multiple=True,
+        metavar="COLUMN=KIND",
+        help="Kind of an attribute column: number, category, text or drop. May be repeated.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["drop", "zero", "mean", "category", "refuse"]),
+        help="What becomes of missing attributes  [default: mean for numbers, nothing for others]",
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(["none", "standard", "rank"]),
+        help="How numeric attributes of a table are scaled  [default: standard]",
+    ),
     click.option(
         "--data-root",
         type=click.Path(),
@@ -59,11 +107,17 @@ GRAPH = [
         help="Folder of npz files to use instead of downloading.",
     ),
 ]
-"""GRAPH, and how to read it."""
+"""GRAPH, and how to read it. Columns are given by name, or by number counted from 1."""
+
+COLUMNS = ("source", "target", "among", "weight", "time", "predicted", "key")
+"""Options of GRAPH that name columns."""
+OPTIONAL_COLUMNS = ("weight", "time", "predicted")
+"""Those of them that can be none."""
+READ_AS_GIVEN = ("attributes", "directed", "bipartite", "negative", "delimiter", "header", "missing", "scale")
+"""Options of GRAPH that are passed on as they are."""
 
 READING = [
     *GRAPH,
-    click.option("--isolated", is_flag=True, help="Keep nodes of the attribute table that have no link."),
     click.option(
         "--split",
         "split_name",
@@ -216,41 +270,37 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
     """Turn GRAPH and the options that tell how to read it into a name and a Graph."""
 
     @wraps(command)
-    def run(
-        graph: str,
-        attributes: str | None,
-        directed: bool,
-        source: str | None,
-        target: str | None,
-        weight: str | None,
-        time: str | None,
-        data_root: str | None,
-        quiet: bool,
-        isolated: bool | None = None,
-        **rest: Any,
-    ) -> None:
-        from gelato.datasets import open_graph
+    def run(graph: str, data_root: str | None, quiet: bool, as_json: bool = False, **rest: Any) -> None:
+        from gelato.datasets.loading import open_graph_and_notes
 
-        if rest.get("step", "evaluate") != "evaluate":  # estimates of commands that keep nodes without links
-            isolated = None
+        reading = _reading(rest)
         with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
-            name, opened = open_graph(
-                graph,
-                data_root=data_root,
-                progress=progress,
-                attributes=attributes,
-                directed=directed,
-                source=source,
-                target=target,
-                weight=weight,
-                time=time,
-                isolated=attributes is not None if isolated is None else isolated,
-            )
-        if not quiet and (opened.dropped.loops or opened.dropped.repeats):
-            print(f"{graph}: {opened.dropped}", file=sys.stderr)
-        command(name=name, graph=opened, quiet=quiet, **rest)
+            opened = open_graph_and_notes(graph, data_root=data_root, progress=progress, **reading)
+        hold(() if quiet or as_json else opened.remarks(graph))
+        command(name=opened.name, graph=opened.graph, quiet=quiet, as_json=as_json, **rest)
 
     return run
+
+
+def _reading(options: dict[str, Any]) -> dict[str, Any]:
+    """How GRAPH is read: its options, taken out of all options, as ``read_graph`` takes them."""
+    from gelato.io.table import ShellColumn
+
+    reading = {name: options.pop(name) for name in READ_AS_GIVEN}
+    for name in COLUMNS:
+        column = options.pop(name)
+        none = name in OPTIONAL_COLUMNS and column == "none"
+        reading[name] = False if none else None if column is None else ShellColumn(column)
+    reading["isolated"] = options.pop("isolated") or ("keep" if reading["attributes"] is not None else None)
+    reading["kinds"] = dict(map(_kind, options.pop("kinds"))) or None
+    return reading
+
+
+def _kind(text: str) -> tuple[str, str]:
+    column, equals, kind = text.rpartition("=")
+    if not equals:
+        raise click.UsageError(f"--kind takes COLUMN=KIND, such as zip=category, got {text!r}")
+    return column, kind
 
 
 def with_split(command: Callable[..., None]) -> Callable[..., None]:

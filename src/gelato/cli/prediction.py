@@ -210,7 +210,7 @@ def explain(
         raise click.UsageError(f"the picture is an svg file: let its name end in .svg, not {picture}")
     predictor: list[LinkPredictor] = []
 
-    def opened(name: str, graph: "Graph | None", quiet: bool) -> None:
+    def opened(name: str, graph: "Graph | None", quiet: bool, as_json: bool) -> None:
         if model is not None or graph is None:
             predictor.append(open_model(model or name, graph, device))
         else:
@@ -220,9 +220,9 @@ def explain(
                 say_unless(quiet or as_json)(f"no model is given: these are walks of {REFERENCE} on the graph as it is")
 
     if is_stored(Path(graph)) and model is None and method is None:
-        opened(graph, None, quiet)
+        opened(graph, None, quiet, as_json)
     else:
-        with_graph(opened)(graph=graph, quiet=quiet, **reading)
+        with_graph(opened)(graph=graph, quiet=quiet, as_json=as_json, **reading)
     predictor[0].set_params(threads=threads)
     first, second = nodes_called([u, v], predictor[0].graph_).tolist()
     found = predictor[0].explain_pair(first, second, limit=walks)

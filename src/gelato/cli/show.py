@@ -1,7 +1,7 @@
 """What people see: tables on stdout, progress on stderr."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,26 @@ if TYPE_CHECKING:
     from gelato.training.loop import Epoch
 
 
+_held: list[str] = []
+"""Remarks that wait until work begins, so that a mistake in the options is told in one line."""
+
+
+def hold(remarks: Iterable[str]) -> None:
+    """Keep remarks back until something is printed or work begins; those held before are forgotten."""
+    _held[:] = remarks
+
+
+def release() -> None:
+    """Print the remarks that were held, on stderr."""
+    while _held:
+        print(_held.pop(0), file=sys.stderr)
+
+
 def show(part: object) -> None:
     """Print a table or a text to stdout, as wide as it needs when stdout is no terminal."""
     from rich.console import Console
+
+    release()
 
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a dash where stdout is ASCII
@@ -26,7 +43,13 @@ def show(part: object) -> None:
 
 def say_unless(quiet: bool) -> "Callable[[str], None]":
     """What prints a remark on stderr, or nothing."""
-    return lambda text: None if quiet else print(text, file=sys.stderr)
+
+    def say(text: str) -> None:
+        release()
+        if not quiet:
+            print(text, file=sys.stderr)
+
+    return say
 
 
 @contextmanager
@@ -45,6 +68,7 @@ def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Prog
         def report(done: int, total: int | None) -> None:
             nonlocal task
             if task is None:
+                release()
                 task = bar.add_task(f"{title}, {total or 0:,} {unit}", total=total)
             bar.update(task, completed=done, total=total)
 
@@ -59,6 +83,7 @@ def fitting_progress(title: str, predictor: "StoredPredictor", quiet: bool) -> "
         with progress_bar(f"{predictor.method} on {title}", quiet, unit="steps") as progress:
             yield {"progress": progress}
         return
+    release()
     if quiet or not sys.stderr.isatty():
         yield {}
         return

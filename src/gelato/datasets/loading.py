@@ -1,6 +1,8 @@
 """Graphs by name, checked."""
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from gelato.datasets.folder import Location, cache_folder, contents, data_folder
 from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
 from gelato.io import read_graph
+from gelato.io.formats import read_graph_and_notes
+from gelato.io.summary import Reading
 
 STORED = ("graph.npz", "config.json")
 """Files that every folder of a run holds; the first is its graph."""
@@ -50,6 +54,22 @@ def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress:
     return _from_files(dataset, cache_folder(cache) / name, progress)
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A graph, its name, and what was read of it from tables, in words, where that was so."""
+
+    name: str
+    graph: Graph
+    reading: Reading | None = None
+
+    def remarks(self, spec: str) -> list[str]:
+        """What is worth telling: what was read or, where only the graph tells, what was dropped."""
+        if self.reading is not None:
+            return self.reading.lines()
+        dropped = self.graph.dropped
+        return [f"{spec}: {dropped}"] if dropped.loops or dropped.repeats else []
+
+
 def open_graph(
     spec: str, *, data_root: Folder = None, progress: Progress | None = None, **reading: Any
 ) -> tuple[str, Graph]:
@@ -63,15 +83,32 @@ def open_graph(
     >>> open_graph("debian-sample")
     ('debian-sample', Graph(3,727 nodes, 7,283 links, 1,258 attributes))
     """
+    opened = open_graph_and_notes(spec, data_root=data_root, progress=progress, **reading)
+    return opened.name, opened.graph
+
+
+def open_graph_and_notes(
+    spec: str, *, data_root: Folder = None, progress: Progress | None = None, **reading: Any
+) -> Opened:
+    """As ``open_graph``, with what was read in words."""
     path = Path(spec)
+    given = {
+        name: value for name, value in reading.items() if value is not None and (name, value) != ("directed", False)
+    }
     if spec in DATASETS or not (path.suffix or path.exists() or len(path.parts) > 1):
-        given = [name for name, value in reading.items() if value not in (None, False)]
-        if given:
-            raise InputError(f"{spec!r} is a dataset, not a file: leave out {' and '.join(given)}")
-        return spec, load(spec, data_root=data_root, progress=progress)
+        _refuse(given, f"{spec!r} is a dataset, not a file")
+        return Opened(spec, load(spec, data_root=data_root, progress=progress))
     if is_stored(path):
-        return path.resolve().name.removesuffix(".run"), read_graph(path / STORED[0])
-    return path.name.partition(".")[0], read_graph(path, **reading)
+        _refuse(given, f"{spec} is the folder of a run, which holds its graph")
+        return Opened(path.resolve().name.removesuffix(".run"), read_graph(path / STORED[0]))
+    graph, notes = read_graph_and_notes(path, **given)
+    return Opened(path.name.partition(".")[0], graph, notes)
+
+
+def _refuse(given: Mapping[str, Any], reason: str) -> None:
+    options = [f"{name} (--{'kind' if name == 'kinds' else name})" for name in given if name != "isolated"]
+    if options:
+        raise InputError(f"{reason}: leave out {' and '.join(options)}")
 
 
 def is_stored(path: Path) -> bool:

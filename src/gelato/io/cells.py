@@ -7,18 +7,30 @@ from typing import Any
 
 from gelato.errors import InputError
 
-_ONE_CLOCK = "write all times in one format, or ignore them with time=False"
+WITHOUT_WEIGHTS = "weight=False (--weight none)"
+"""The option that ignores weights, as messages name it."""
+_ONE_CLOCK = "write all times in one format, or ignore them with time=False (--time none)"
 
 
-def weight_of(cell: Any, place: str, without: str = "weight=False") -> float:
-    """The weight in a cell, positive and finite; ``without`` is the option that ignores weights, for the message."""
+def number_of(cell: Any, place: str, without: str = WITHOUT_WEIGHTS) -> float:
+    """The finite number in a cell of weights; ``without`` is the option that ignores weights, for the message."""
     try:
         weight = float(cell)
     except (TypeError, ValueError):
         raise InputError(
             f"{place}: weight {cell!r} is not a number; correct it, or ignore weights with {without}"
         ) from None
-    if not 0 < weight < math.inf:
+    if not math.isfinite(weight):
+        raise InputError(
+            f"{place}: weight {cell!r} is not a positive, finite number; correct it, or ignore weights with {without}"
+        )
+    return weight
+
+
+def weight_of(cell: Any, place: str, without: str = WITHOUT_WEIGHTS) -> float:
+    """The weight in a cell, positive and finite."""
+    weight = number_of(cell, place, without)
+    if weight <= 0:
         raise InputError(
             f"{place}: weight {cell!r} is not a positive, finite number; correct it, or ignore weights with {without}"
         )
@@ -40,7 +52,10 @@ def _moment(cell: Any, place: str) -> float:
     except (TypeError, ValueError):
         raise InputError(f"{place}: time {cell!r} is not a number, as the first time is; {_ONE_CLOCK}") from None
     if not math.isfinite(time):
-        raise InputError(f"{place}: time {cell!r} is not finite; give every link a time")
+        raise InputError(
+            f"{place}: time {cell!r} is not finite; give every link a time, or ignore times with time=False "
+            "(--time none)"
+        )
     return time
 
 

@@ -4,8 +4,8 @@ Node names from files are text, also where all of them are integers: ``"7"`` and
 the order of the attribute table when there is one, else in the order in which the links first name them.
 """
 
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,68 +15,77 @@ from numpy.typing import NDArray
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io.attributes import AttributeTable
-from gelato.io.cells import clock, weight_of
+from gelato.io.bipartite import Nodes, one_kind, two_kinds, verdict
+from gelato.io.joining import Isolated, join
+from gelato.io.links import Links, read_links
 from gelato.io.names import written_names
 from gelato.io.schema import EdgeSchema
+from gelato.io.summary import Reading, attributes_line, links_line, unused_columns
 from gelato.io.table import Table
 from gelato.io.tables import open_table, write_table
 
-
-def read_edges(
-    path: Path, schema: EdgeSchema, attributes: AttributeTable | None, directed: bool, isolated: bool
-) -> Graph:
-    """The graph of an edge table in a file."""
-    with open_table(path, schema.is_header, header=schema.header, delimiter=schema.delimiter) as table:
-        return table_graph(table, schema, attributes, directed=directed, isolated=isolated)
+AttributesFor = Callable[[set[Any]], AttributeTable]
+"""Reads an attribute table, given the nodes that the links name."""
 
 
-def table_graph(
-    table: Table, schema: EdgeSchema, attributes: AttributeTable | None = None, *, directed: bool, isolated: bool
-) -> Graph:
-    """The graph of an edge table; nodes of ``attributes`` without a link are refused unless ``isolated``.
+@dataclass(frozen=True)
+class Joining:
+    """How attributes are joined with links.
 
-    Rows of links that were only predicted, as a column of the table says, are left out.
+    Attributes:
+        read: reads the attribute table once the nodes are known, or ``None`` without one.
+        isolated: what becomes of nodes of the table that no link names.
+        missing: what nodes without a row get, if anything; see ``read_attributes``.
     """
-    u, v, w, t = schema.columns(table)
-    flag = schema.flag(table)
-    index = {} if attributes is None else {name: i for i, name in enumerate(attributes.names.tolist())}
-    limit, label = (float("inf"), "") if attributes is None else (len(index), attributes.label)
-    ends, weights, times = array("q"), array("d"), array("d")
-    time_of = None
-    for number, cells in table.rows([column for column in (u, v, w, t, flag) if column is not None]):
-        if flag is not None and str(cells[flag]).casefold() == "true":
-            continue
-        source, target = cells[u], cells[v]
-        if source == "" or target == "":
-            raise InputError(f"{table.place(number)}: a node has no name; fill the cell or drop the row")
-        ends.append(index.setdefault(source, len(index)))
-        ends.append(index.setdefault(target, len(index)))
-        if len(index) > limit:
-            missing = source if index[source] >= limit else target
-            header = f", or, if this line names the columns, add --source {source} --target {target}"
-            raise InputError(
-                f"{table.place(number)}: node {missing!r} is not in {label}; add it there or drop the link"
-                + (header if number == 1 and table.header is None else "")
-            )
-        if w is not None:
-            weights.append(weight_of(cells[w], table.place(number)))
-        if t is not None:
-            time_of = time_of or clock(cells[t])
-            times.append(time_of(cells[t], table.place(number)))
-    pairs = np.frombuffer(ends, dtype=np.int64).reshape(-1, 2)
-    _check_links(table.label, pairs, list(index))
-    if attributes is not None and not isolated:
-        _check_linked(table.label, pairs, attributes)
-    return Graph.from_edges(
+
+    read: AttributesFor | None = None
+    isolated: Isolated = "refuse"
+    missing: str | None = None
+
+
+def read_edges(path: Path, schema: EdgeSchema, joining: Joining, directed: bool) -> tuple[Graph, Reading]:
+    """The graph of an edge table in a file, and what was read."""
+    with open_table(path, schema.is_header, header=schema.header, delimiter=schema.delimiter) as table:
+        return table_graph(table, schema, joining, directed=directed)
+
+
+def table_graph(table: Table, schema: EdgeSchema, joining: Joining, *, directed: bool) -> tuple[Graph, Reading]:
+    """The graph of an edge table, and what was read."""
+    layout = schema.layout(table)
+    unused, weigh = unused_columns(table, layout)
+    links = read_links(table, schema, layout)
+    kinds = verdict(table, schema, layout, links, directed)
+    nodes = two_kinds(table, layout, links) if kinds.two and len(links.ends) else one_kind(links)
+    _check_links(table, links, nodes)
+    names, sides, pairs = nodes.names, nodes.sides, nodes.pairs
+    fields: dict[str, Any] = {}
+    line = None
+    if joining.read is not None:
+        attributes = joining.read({*nodes.plain, *nodes.names})
+        joined = join(
+            nodes,
+            attributes,
+            table.label,
+            joining.isolated,
+            joining.missing,
+            lambda node: table.place(int(links.rows[(nodes.pairs == node).any(axis=1).argmax()])),
+            _header_hint(table, links, attributes),
+        )
+        names, sides, pairs = joined.names, joined.sides, joined.place[nodes.pairs]
+        fields = {"attributes": joined.matrix, "attribute_names": attributes.columns}
+        line = attributes_line(_summary(attributes), joined, joining.missing)
+    graph = Graph.from_edges(
         pairs,
-        len(index),
-        weights=None if w is None else np.frombuffer(weights),
-        times=None if t is None else np.frombuffer(times),
+        len(names),
+        weights=links.weights,
+        times=links.times,
         directed=directed,
-        names=np.fromiter(index, dtype=object, count=len(index)),
-        attributes=None if attributes is None else attributes.matrix,
-        attribute_names=None if attributes is None else attributes.columns,
+        names=np.fromiter(names, dtype=object, count=len(names)),
+        sides=sides,
+        **fields,
     )
+    sized = schema.negative == "absolute"
+    return graph, Reading(links_line(table, layout, unused, weigh, graph, links.left_out, kinds, nodes, sized), line)
 
 
 def write_edges(graph: Graph, path: Path) -> None:
@@ -103,26 +112,35 @@ def edge_columns(graph: Graph) -> tuple[list[str], list[NDArray[Any]]]:
     return header, columns
 
 
-def _check_links(label: str, pairs: NDArray[np.int64], names: list[Any]) -> None:
+def _check_links(table: Table, links: Links, nodes: Nodes) -> None:
+    pairs = nodes.pairs
     if (pairs[:, 0] != pairs[:, 1]).any():
         return
     if not len(pairs):
+        reasons = {
+            "all links are marked as predicted, and those are left out; keep them with predicted=False "
+            "(--predicted none)": links.left_out.predicted,
+            "all links have a weight that is negative or zero, and those are left out; ignore weights with "
+            "weight=False (--weight none)": links.left_out.negative,
+            "all rows have an empty cell where a node should be; name other columns": links.left_out.blank,
+        }
+        raise InputError(f"{table.label}: {max(reasons, key=lambda reason: reasons[reason])}")
+    if len(nodes.names) == 1:
         raise InputError(
-            f"{label}: all links are marked as predicted, and those are left out; keep them with predicted=False"
+            f"{table.label}: {nodes.names[0]!r} is the only node; a graph needs at least two, and a link between them"
         )
-    if len(names) == 1:
-        raise InputError(f"{label}: {names[0]!r} is the only node; a graph needs at least two, and a link between them")
     raise InputError(
-        f"{label}: all {len(pairs):,} links are self-loops, which are dropped; add a link between two nodes"
+        f"{table.label}: all {len(pairs):,} links are self-loops, which are dropped; add a link between two nodes"
     )
 
 
-def _check_linked(label: str, pairs: NDArray[np.int64], attributes: AttributeTable) -> None:
-    linked = np.zeros(len(attributes.names), dtype=bool)
-    linked[pairs] = True
-    if not linked.all():
-        node = int(np.flatnonzero(~linked)[0])
-        raise InputError(
-            f"{attributes.place(node)}: unknown node {attributes.names[node]!r}: no link of {label} names it; "
-            "correct it, or keep nodes without links with isolated=True (--isolated)"
-        )
+def _header_hint(table: Table, links: Links, attributes: AttributeTable) -> str:
+    """What to do if the first row, whose nodes are unknown, names the columns."""
+    first = [links.values[code] for code in links.ends[0].tolist()]
+    if table.header is not None or any(value in set(attributes.names.tolist()) for value in first):
+        return ""
+    return f"; if line {links.rows[0]} names the columns, add --source {first[0]} --target {first[1]}"
+
+
+def _summary(attributes: AttributeTable) -> str:
+    return f"{attributes.label}: {len(attributes.names):,} rows, {len(attributes.columns):,} attributes"

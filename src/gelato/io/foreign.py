@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
-from gelato.graph import Graph, pair_keys
+from gelato.graph import Graph, checked_direction, pair_keys, real_numbers
 from gelato.io.edges import edge_columns
 from gelato.io.optional import optional
 from gelato.io.predicted import RankedLinks, checked
@@ -21,10 +21,12 @@ def from_scipy(adjacency: Any, *, directed: bool = False, **fields: Any) -> Grap
     >>> from_scipy(csr_array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), names=["a", "b", "c"])
     Graph(3 nodes, 2 links, 0 attributes)
     """
+    checked_direction(directed)
     sparse, shape = issparse(adjacency), np.shape(adjacency)
     if not sparse or len(shape) != 2 or shape[0] != shape[1]:
         raise InputError(f"adjacency must be a square sparse matrix, got {type(adjacency).__name__} {shape}")
-    links: csr_array = csr_array(adjacency, dtype=np.float64, copy=True)
+    links: csr_array = csr_array(adjacency, copy=True)
+    links.data = real_numbers(links.data, "weights")
     links.sum_duplicates()
     links.eliminate_zeros()
     finite = np.isfinite(links.data).all()  # what is not finite is refused below, with its place
@@ -61,8 +63,9 @@ def from_pyg(data: Any, *, directed: bool = False) -> Graph:
         "attribute_names": None if x_names is None else np.fromiter(x_names, dtype=object, count=len(x_names)),
         "sides": None if sides is None else sides.cpu().numpy(),
     }
-    weight = np.ones(len(pairs)) if weights is None else weights.cpu().numpy().astype(np.float64).ravel()
-    time = None if times is None else times.cpu().numpy().astype(np.float64).ravel()
+    checked_direction(directed)
+    weight = np.ones(len(pairs)) if weights is None else real_numbers(weights.cpu().numpy().ravel(), "edge_weight")
+    time = None if times is None else real_numbers(times.cpu().numpy().ravel(), "edge_time")
     return _from_both(pairs, weight, time, int(data.num_nodes), directed, fields)
 
 

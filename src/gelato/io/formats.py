@@ -1,18 +1,21 @@
 """Graph files by suffix: ``read_graph`` and ``write_graph``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from gelato.errors import InputError
-from gelato.graph import Graph
+from gelato.graph import Graph, checked_direction
 from gelato.io.attributes import AttributeTable, read_attributes
-from gelato.io.edges import read_edges, write_edges
-from gelato.io.files import format_of
+from gelato.io.edges import Joining, read_edges, write_edges
+from gelato.io.files import format_of, suffix_of
+from gelato.io.joining import Isolated, isolated_choice
 from gelato.io.npz import read_npz, write_npz
-from gelato.io.schema import Column, EdgeSchema
-from gelato.io.tables import TABLES
+from gelato.io.schema import Column, EdgeSchema, Negative, Several
+from gelato.io.summary import Reading
+from gelato.io.tables import NO_TABLES, TABLES
 from gelato.registry import Registry
 
 
@@ -22,36 +25,54 @@ def read_graph(
     attributes: str | Path | AttributeTable | None = None,
     directed: bool = False,
     source: Column = None,
-    target: Column = None,
+    target: Several = None,
     weight: Column | Literal[False] = None,
     time: Column | Literal[False] = None,
     header: bool | None = None,
     delimiter: str | None = None,
-    isolated: bool = False,
+    isolated: bool | Isolated = False,
     predicted: Column | Literal[False] = None,
+    negative: Negative = "refuse",
+    bipartite: bool | None = None,
+    among: Several = None,
+    kinds: Mapping[str, str] | None = None,
+    missing: str | None = None,
+    scale: str = "standard",
+    key: str | int | None = None,
 ) -> Graph:
     """The graph in a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``), ``.parquet`` or ``.npz`` file.
 
-    All but ``.npz`` hold one link per row. Columns are given by name, or by position counted from 0. Names of nodes are
-    text, also where all of them are integers. Nodes come in the order of the attribute table when there is one, else in
-    the order in which the links first name them. Loops and repeats are dropped and counted in ``graph.dropped``.
+    All but ``.npz`` hold one link per row. A file of any other suffix, or of none, is looked at and read like ``.txt``.
+    Columns are given by name, or by position counted from 0. Names of nodes are text, also where all of them are
+    integers. Nodes come in the order of the attribute table when there is one, else in the order in which the links
+    first name them. Loops and repeats are dropped and counted in ``graph.dropped``.
 
     Args:
         path: the file.
         attributes: a file for ``read_attributes``, or the table it returned; it must hold every node of the links.
         directed: whether the order of a pair matters; an ``.npz`` file that is marked as directed always is.
         source: column of the first node; by default one called source, src, from, ..., else the first.
-        target: column of the second node; by default one called target, dst, to, ..., else the second.
+        target: column of the second node; by default one called target, dst, to, ..., else the second. A list of
+            columns gives a link from the source to each of their cells that is not empty.
         weight: column of the weights; by default one called weight, ``False`` for none.
         time: column of the times, numbers or ISO 8601 dates (in seconds since 1970); by default one called time or
             timestamp, ``False`` for none.
         header: whether the first row names the columns. By default it does when a column is given by name, when it
-            holds well-known names of columns, or when its first two cells are not integers but those below them are.
-        delimiter: what separates the columns of a text file; by default the suffix decides.
-        isolated: whether nodes of the attribute table that no link names are kept, as nodes without links; by default
-            they are refused.
+            holds well-known names of columns, or when it holds words where the row below holds numbers.
+        delimiter: what separates the columns of a text file, one character or a word such as ``tab``; by default the
+            suffix decides and, where it gives one column only, the first rows.
+        isolated: what becomes of nodes of the attribute table that no link names: ``"keep"`` (or ``True``),
+            ``"drop"``, or ``"refuse"`` (or ``False``).
         predicted: column that is true for links that were only predicted, which are left out; by default one called
             predicted, ``False`` to treat them like other links.
+        negative: what becomes of rows with negative or zero weights: ``"refuse"``, ``"drop"``, or ``"absolute"``,
+            which takes the size of the weight.
+        bipartite: whether the two node columns name different things, such as users and films, so that 1 in one and 1
+            in the other are two nodes. By default they do when there is a header, their names differ and are no known
+            pair of directions, such as source and target, and the graph is not directed.
+        among: columns whose nodes are linked with one another, row by row, instead of a source with a target.
+        kinds, missing, scale, key: as in ``read_attributes``; ``missing`` also fills in the attributes of nodes that
+            have no row, which are refused otherwise.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -62,11 +83,47 @@ def read_graph(
     >>> graph, graph.names.tolist(), graph.dropped.repeats
     (Graph(weighted 3 nodes, 2 links, 0 attributes), ['ann', 'bob', 'cem'], 1)
     """
+    given = {name: value for name, value in locals().items() if name != "path"}
+    return read_graph_and_notes(path, **given)[0]
+
+
+def read_graph_and_notes(
+    path: str | Path,
+    *,
+    attributes: str | Path | AttributeTable | None = None,
+    directed: bool = False,
+    isolated: bool | Isolated = False,
+    kinds: Mapping[str, str] | None = None,
+    missing: str | None = None,
+    scale: str = "standard",
+    key: str | int | None = None,
+    **columns: Any,
+) -> tuple[Graph, Reading | None]:
+    """The graph in a file, and what was read, in words; the options are those of ``read_graph``."""
     path = Path(path)
-    schema = EdgeSchema(source, target, weight, time, header, delimiter, predicted)
-    if attributes is not None and not isinstance(attributes, AttributeTable):
-        attributes = read_attributes(attributes)
-    return format_of(path, FORMATS).read(path, schema, attributes, directed, isolated)
+    schema = EdgeSchema(**columns)
+    checked_direction(directed)
+    choice = isolated_choice(isolated)
+
+    def table(nodes: set[Any]) -> AttributeTable:
+        if isinstance(attributes, AttributeTable):
+            return attributes
+        assert attributes is not None
+        return _attributes(attributes, nodes, kinds=kinds, missing=missing, scale=scale, key=key)
+
+    joining = Joining(None if attributes is None else table, choice, missing)
+    known = suffix_of(path) in {*FORMATS, *NO_TABLES}
+    read = format_of(path, FORMATS).read if known else read_edges
+    return read(path, schema, joining, directed)
+
+
+def _attributes(path: str | Path, nodes: set[Any], **options: Any) -> AttributeTable:
+    """The attribute table of some nodes."""
+    known = signature(read_attributes).parameters
+    options = {name: value for name, value in options.items() if value is not None}
+    return read_attributes(
+        path, **{name: value for name, value in {"nodes": nodes, **options}.items() if name in known}
+    )
 
 
 def write_graph(graph: Graph, path: str | Path) -> None:
@@ -89,26 +146,28 @@ def write_graph(graph: Graph, path: str | Path) -> None:
     format_of(Path(path), FORMATS).write(graph, Path(path))
 
 
-def _read_npz(
-    path: Path, schema: EdgeSchema, attributes: AttributeTable | None, directed: bool, isolated: bool
-) -> Graph:
+def _read_npz(path: Path, schema: EdgeSchema, joining: Joining, directed: bool) -> tuple[Graph, None]:
     if schema != EdgeSchema():
-        raise InputError(f"{path}: an .npz file has no columns; leave out source, target, weight, time and the like")
+        raise InputError(
+            f"{path}: an .npz file has no columns; leave out source, target, weight, time and the like "
+            "(--source, --target, --weight, --time, ...)"
+        )
     graph = read_npz(path, directed)
-    if attributes is None:
-        return graph
+    if joining.read is None:
+        return graph, None
+    names = [str(graph.name_of(node)) for node in range(graph.n)]
+    attributes = joining.read(set(names))
     if graph.attributes is not None:
         raise InputError(f"{path} has attributes already; leave out {attributes.label}")
-    names = [str(graph.name_of(node)) for node in range(graph.n)]
     table = attributes.of(names)
-    return replace(graph, attributes=table.matrix, attribute_names=table.columns, names=table.names)
+    return replace(graph, attributes=table.matrix, attribute_names=table.columns, names=table.names), None
 
 
 @dataclass(frozen=True)
 class GraphFormat:
     """How graphs of one suffix are read and written."""
 
-    read: Callable[[Path, EdgeSchema, AttributeTable | None, bool, bool], Graph]
+    read: Callable[[Path, EdgeSchema, Joining, bool], tuple[Graph, Reading | None]]
     write: Callable[[Graph, Path], None]
 
 

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from gelato.graph import Graph
-from gelato.io.attributes import attribute_table, dense_columns
-from gelato.io.edges import edge_columns, table_graph
+from gelato.graph import Graph, checked_direction
+from gelato.io.attributes import AttributeTable, attribute_table, dense_columns
+from gelato.io.edges import Joining, edge_columns, table_graph
 from gelato.io.frame_table import FrameColumn, frame_table, pandas_columns, polars_columns
+from gelato.io.joining import Isolated, isolated_choice
 from gelato.io.names import written_columns
 from gelato.io.optional import optional
 from gelato.io.predicted import RankedLinks, checked, first_of_each, keys_of
-from gelato.io.schema import Column, EdgeSchema
+from gelato.io.schema import Column, EdgeSchema, Negative, Several
 
 
 def from_pandas(
@@ -19,12 +20,15 @@ def from_pandas(
     *,
     directed: bool = False,
     source: Column = None,
-    target: Column = None,
+    target: Several = None,
     weight: Column | Literal[False] = None,
     time: Column | Literal[False] = None,
     kinds: Mapping[str, str] | None = None,
-    isolated: bool = False,
+    isolated: bool | Isolated = False,
     predicted: Column | Literal[False] = None,
+    negative: Negative = "refuse",
+    bipartite: bool | None = None,
+    among: Several = None,
 ) -> Graph:
     """The graph of a pandas frame of links, with attributes from a frame of nodes.
 
@@ -35,7 +39,9 @@ def from_pandas(
     Graph(3 nodes, 2 links, 0 attributes)
     """
     columns = None if nodes is None else pandas_columns(nodes)
-    schema = EdgeSchema(source, target, weight, time, predicted=predicted)
+    schema = EdgeSchema(
+        source, target, weight, time, predicted=predicted, negative=negative, bipartite=bipartite, among=among
+    )
     return _graph(pandas_columns(edges), columns, schema, directed, kinds or {}, isolated)
 
 
@@ -45,16 +51,21 @@ def from_polars(
     *,
     directed: bool = False,
     source: Column = None,
-    target: Column = None,
+    target: Several = None,
     weight: Column | Literal[False] = None,
     time: Column | Literal[False] = None,
     kinds: Mapping[str, str] | None = None,
-    isolated: bool = False,
+    isolated: bool | Isolated = False,
     predicted: Column | Literal[False] = None,
+    negative: Negative = "refuse",
+    bipartite: bool | None = None,
+    among: Several = None,
 ) -> Graph:
     """The graph of a Polars frame of links, with attributes from a frame of nodes; see ``from_pandas``."""
     columns = None if nodes is None else polars_columns(nodes)
-    schema = EdgeSchema(source, target, weight, time, predicted=predicted)
+    schema = EdgeSchema(
+        source, target, weight, time, predicted=predicted, negative=negative, bipartite=bipartite, among=among
+    )
     return _graph(polars_columns(edges), columns, schema, directed, kinds or {}, isolated)
 
 
@@ -83,11 +94,15 @@ def _graph(
     schema: EdgeSchema,
     directed: bool,
     kinds: Mapping[str, str],
-    isolated: bool,
+    isolated: bool | Isolated,
 ) -> Graph:
-    attributes = None if nodes is None else attribute_table(frame_table(nodes, "the frame of nodes"), kinds)
-    table = frame_table(edges, "the frame of links")
-    return table_graph(table, schema, attributes, directed=directed, isolated=isolated)
+    def attributes(names: set[Any]) -> AttributeTable:
+        assert nodes is not None
+        return attribute_table(frame_table(nodes, "the frame of nodes"), kinds)
+
+    joining = Joining(None if nodes is None else attributes, isolated_choice(isolated))
+    checked_direction(directed)
+    return table_graph(frame_table(edges, "the frame of links"), schema, joining, directed=directed)[0]
 
 
 def _frames(graph: Graph, predicted: RankedLinks | None) -> tuple[dict[str, Any], dict[str, Any]]:

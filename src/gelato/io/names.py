@@ -27,6 +27,38 @@ def written_names(graph: Graph, label: str) -> list[str] | list[int]:
     return written
 
 
+def text_index(graph: Graph) -> dict[str, list[int]]:
+    """The nodes that each text may stand for.
+
+    A text is a name as a table would write it or, where no node has it and the graph has two kinds of nodes, a name
+    without the prefix of its kind, such as 1 for user:1.
+    """
+    index: dict[str, list[int]] = {}
+    for node in range(graph.n):
+        index.setdefault(str(graph.name_of(node)), []).append(node)
+    if graph.sides is not None:
+        short: dict[str, list[int]] = {}
+        for text, nodes in index.items():
+            prefix, colon, plain = text.partition(":")
+            if colon and prefix and plain and plain not in index:
+                short.setdefault(plain, []).extend(nodes)
+        index |= short
+    return index
+
+
+def index_in(index: dict[str, list[int]], text: str, graph: Graph) -> int:
+    """The one node that a text stands for, by the index of ``text_index``."""
+    nodes = index.get(text, [])
+    if len(nodes) == 1:
+        return nodes[0]
+    if not nodes:
+        raise InputError(graph.unknown(text))
+    names = [graph.name_of(node) for node in nodes]
+    if all(str(name) == text for name in names):
+        raise InputError(f"two nodes of the graph are both written as {text!r}; give them other names")
+    raise InputError(f"node {text!r} may be {' or '.join(map(repr, names[:3]))}; give one of these names")
+
+
 def written_columns(graph: Graph, label: str) -> list[str]:
     """Names of the attributes, ``x0``, ``x1``, ... where the graph has none; all different, none is ``node``."""
     if graph.attribute_names is None:

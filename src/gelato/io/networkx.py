@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
-from gelato.graph import Graph
+from gelato.graph import Graph, real_numbers
 from gelato.io.attributes import dense_rows
 from gelato.io.cells import weight_of
 from gelato.io.edges import edge_columns
@@ -134,8 +134,8 @@ def _vector(data: Any, key: str, place: str, size: int | None) -> NDArray[np.flo
     if key not in data:
         raise InputError(f"{place} has no {key!r}; give it one, as the others have")
     try:
-        vector = np.asarray(data[key], dtype=np.float64).ravel()
-    except (TypeError, ValueError):
+        vector = real_numbers(data[key], key).ravel()
+    except (TypeError, ValueError):  # InputError is a ValueError
         raise InputError(f"{place}: {key!r} is {data[key]!r}, which is not a list of numbers; correct it") from None
     if size is not None and len(vector) != size:
         raise InputError(f"{place}: {key!r} has {len(vector)} numbers, but others have {size}; make them equal")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gelato.errors import InputError
 from gelato.graph import Graph, Pairs
 from gelato.io.attributes import NODE_COLUMNS, node_column
+from gelato.io.names import index_in, text_index
 from gelato.io.schema import Column, EdgeSchema
 from gelato.io.table import Table
 from gelato.io.tables import open_table
@@ -46,7 +47,7 @@ def read_pairs(
     [[0, 2]]
     """
     schema = EdgeSchema(source, target, weight=False, time=False)
-    texts = _texts(graph)
+    texts = text_index(graph)
     ends = array("q")
 
     def is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
@@ -54,8 +55,9 @@ def read_pairs(
         return schema.is_header(first, second) and (named or not all(cell in texts for cell in first[:2]))
 
     with open_table(Path(path), is_header, header=header, delimiter=delimiter) as table:
-        u, v, _, _ = schema.columns(table)
-        nodes = _Nodes(graph, texts, table)
+        layout = schema.layout(table)
+        u, v = layout.source or 0, layout.targets[0]
+        nodes = _Nodes(graph, texts, table, "call them source and target")
         for number, cells in table.rows((u, v)):
             first, second = nodes.index(cells[u], number, u), nodes.index(cells[v], number, v)
             if first == second:
@@ -80,14 +82,14 @@ def read_nodes(
             and its first cell is not a node of the graph.
         delimiter: what separates the columns of a text file; by default the suffix decides.
     """
-    texts = _texts(graph)
+    texts = text_index(graph)
 
     def is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
         return first[0] not in texts and any(cell.lower() in NODE_COLUMNS for cell in first)
 
-    with open_table(Path(path), is_header, header=header, delimiter=delimiter) as table:
+    with open_table(Path(path), is_header, header=header, delimiter=delimiter, least=1) as table:
         column = node_column(table.header or [""])
-        nodes = _Nodes(graph, texts, table)
+        nodes = _Nodes(graph, texts, table, "call one of them node")
         listed = dict.fromkeys(nodes.index(cells[column], number, column) for number, cells in table.rows((column,)))
     return np.fromiter(listed, dtype=np.int64, count=len(listed))
 
@@ -95,33 +97,23 @@ def read_nodes(
 class _Nodes:
     """The nodes of a graph, looked up by the text of their names in the cells of a table."""
 
-    def __init__(self, graph: Graph, texts: dict[str, int], table: Table) -> None:
-        self._graph, self._index, self._table = graph, texts, table
+    def __init__(self, graph: Graph, texts: dict[str, list[int]], table: Table, naming: str) -> None:
+        self._graph, self._index, self._table, self._naming = graph, texts, table, naming
         self._first = True
 
     def index(self, cell: str, number: int, column: int) -> int:
         """The node in a cell."""
-        node = self._index.get(cell)
-        if node is not None and node >= 0:
+        nodes = self._index.get(cell)
+        if nodes is not None and len(nodes) == 1:
             self._first = False
-            return node
+            return nodes[0]
         name = self._table.header[column] if self._table.header else column + 1
         place = f"{self._table.place(number)}, column {name!r}"
         if cell == "":
             raise InputError(f"{place}: a node has no name; fill the cell or drop the row")
-        if node is not None:
-            raise InputError(f"{place}: two nodes of the graph are both written as {cell!r}; give them other names")
-        hint = ", or pass header=True if the row names the columns" if self._first and not self._table.header else ""
-        raise InputError(
-            f"{place}: node {cell!r} is not in the graph, which has {self._graph.n:,} nodes such as "
-            f"{self._graph.name_of(0)!r}; correct the name, or drop the row{hint}"
-        )
-
-
-def _texts(graph: Graph) -> dict[str, int]:
-    """Names of the nodes as text, and their indices; -1 where two nodes have the same name as text."""
-    index: dict[str, int] = {}
-    for node in range(graph.n):
-        text = str(graph.name_of(node))
-        index[text] = -1 if text in index else node
-    return index
+        try:
+            return index_in(self._index, cell, self._graph)
+        except InputError as error:
+            header = self._first and not self._table.header
+            hint = f"; if this row names the columns, {self._naming}, or pass header=True in Python" if header else ""
+            raise InputError(f"{place}: {error}; correct the name, or drop the row{hint}") from None

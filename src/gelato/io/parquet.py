@@ -1,5 +1,6 @@
 """Tables of ``.parquet`` files, whose cells are text: what a cell means is decided where the rows are used."""
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -22,10 +23,15 @@ BATCH_CELLS = 1 << 22
 
 
 @contextmanager
-def parquet_table(path: Path, is_header: HeaderRule, header: bool | None, delimiter: str | None) -> Iterator[Table]:
+def parquet_table(
+    path: Path, is_header: HeaderRule, header: bool | None, delimiter: str | None, least: int
+) -> Iterator[Table]:
     """The table in a file, which always names its columns and has no delimiter."""
     if header is False or delimiter is not None:
-        raise InputError(f"{path}: a parquet file has column names and no delimiter; leave out header and delimiter")
+        raise InputError(
+            f"{path}: a parquet file has column names and no delimiter; leave out header and delimiter "
+            "(--no-header, --delimiter)"
+        )
     with reading(path) as stream:
         file = _File(path, stream)
         yield Table(str(path), "row", file.names, len(file.names), file.cells, file.blocks)
@@ -116,12 +122,22 @@ class _ArrowBlock:
 
     def _text(self, held: Any, column: int) -> list[str]:
         try:
-            return [cell or "" for cell in held.cast(self._arrow.string()).to_pylist()]
+            cells = held.cast(self._arrow.string()).to_pylist()
+            if self._arrow.types.is_floating(held.type):
+                cells = [_written(value, cell) for value, cell in zip(held.to_pylist(), cells, strict=True)]
+            return [cell or "" for cell in cells]
         except self._arrow.ArrowException:
             raise InputError(
                 f"{self._path}, column {self._batch.schema.names[column]!r} holds {held.type}; "
                 "a cell must be a number, a time or UTF-8 text"
             ) from None
+
+
+def _written(value: float | None, cell: str | None) -> str | None:
+    """A number as text: a whole one without a decimal point or an exponent, and ``None`` for one that is missing."""
+    if value is None or math.isnan(value):
+        return None
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else cell
 
 
 def _rows_at_once(width: int) -> int:

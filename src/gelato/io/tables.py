@@ -5,27 +5,47 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from gelato.io.files import format_of, written_aside
+from gelato.io.dialect import DELIMITERS, check_text
+from gelato.io.files import format_of, reading, suffix_of, written_aside
 from gelato.io.json import write_json, write_json_lines
 from gelato.io.parquet import parquet_table, write_parquet
 from gelato.io.table import HeaderRule, Table
-from gelato.io.text import DELIMITERS, write_text
+from gelato.io.text import write_text
 from gelato.io.text_table import text_table
 from gelato.registry import Registry
 
-Reader = Callable[[Path, HeaderRule, bool | None, str | None], AbstractContextManager[Table]]
-"""Opens a file, given the rule that recognises a header, whether there is a header, and the delimiter, if known."""
+Reader = Callable[[Path, HeaderRule, bool | None, str | None, int], AbstractContextManager[Table]]
+"""Opens a file: the rule that recognises a header, header and delimiter if known, and how many columns are needed."""
 Writer = Callable[[Path, Path, Sequence[str], Iterable[Sequence[Any]]], None]
 """Writes a header and rows to the second path, in the format of the first path's suffix."""
 
 
 @contextmanager
 def open_table(
-    path: Path, is_header: HeaderRule, *, header: bool | None = None, delimiter: str | None = None
+    path: Path, is_header: HeaderRule, *, header: bool | None = None, delimiter: str | None = None, least: int = 2
 ) -> Iterator[Table]:
-    """The table in a file; ``is_header`` decides on the first row of a text file unless ``header`` does."""
-    with format_of(path, TABLES)(path, is_header, header, delimiter) as table:
+    """The table in a file.
+
+    Args:
+        path: the file; one whose suffix is not in ``TABLES`` is looked at, and read like ``.txt`` if it is text.
+        is_header: decides on the first row of a text file unless ``header`` does.
+        header: whether the first row names the columns.
+        delimiter: what separates the columns of a text file; by default the suffix and the first rows decide.
+        least: how many columns the reader needs; where the suffix's delimiter gives one only, others are tried.
+    """
+    with table_format(path)(path, is_header, header, delimiter, least) as table:
         yield table
+
+
+def table_format(path: Path) -> Reader:
+    """How the table in a file is opened; a file of an unknown suffix must hold text."""
+    suffix = suffix_of(path)
+    if suffix in TABLES or suffix in NO_TABLES:
+        return format_of(path, TABLES)
+    if path.is_file() or path.is_dir() or not path.exists():  # what comes through a pipe can be read only once
+        with reading(path) as stream:
+            check_text(path, stream.read(4096), READABLE)
+    return text_table
 
 
 def write_table(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -48,6 +68,10 @@ def write_table(path: str | Path, header: Sequence[str], rows: Iterable[Sequence
         write(path, goal, header, rows)
 
 
+READABLE = ".csv, .tsv, .txt and other text (also .gz), .parquet and, for graphs, .npz"
+"""The formats of tables, as messages list them."""
+NO_TABLES = (".npz", ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".xlsx", ".xls")
+"""Known formats that no table is read from; any other suffix is looked at."""
 _TEXT = [suffix + packed for suffix in DELIMITERS for packed in ("", ".gz")]
 TABLES: Registry[Reader] = Registry("table format", dict.fromkeys(_TEXT, text_table) | {".parquet": parquet_table})
 WRITERS: Registry[Writer] = Registry(

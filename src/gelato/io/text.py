@@ -1,73 +1,85 @@
-"""Rows of delimited text: ``.csv``, ``.tsv`` and ``.txt``, plain or gzipped.
+"""Rows of delimited text: ``.csv``, ``.tsv`` and ``.txt``, plain or gzipped; any other suffix is read like ``.txt``.
 
-Cells are UTF-8 and lose the spaces around them unless they are quoted. Blank lines are skipped. A line that starts with
-``#`` or ``%`` is a comment: anywhere in ``.txt``, and above the first row in ``.csv`` and ``.tsv``, where such a cell
-further down is data. The delimiter of a ``.txt`` is that of its first row: a tab, else a comma, else white space.
+Cells are UTF-8 and lose the spaces around them unless they are quoted. Blank lines are skipped. Lines end with LF, CRLF
+or CR. A line that starts with ``#`` or ``%`` is a comment: anywhere in ``.txt``, and above the first row in ``.csv``
+and ``.tsv``, where such a cell further down is data. The delimiter of a ``.txt`` is that of its first row: a tab, else
+a comma, else white space; see ``gelato.io.dialect`` for files that look different.
 """
 
 import codecs
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
 from gelato.errors import InputError
+from gelato.io.dialect import DELIMITERS, LOOKED_AT, SPACES, checked_delimiter, dialect_of
 from gelato.io.files import packing, suffix_of
-
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": None}
-SPACES = " "
-"""The delimiter that stands for any run of white space."""
 
 Record = str | list[str]
 """A row: a plain line that is yet to be split, or cells."""
 
 _NEEDS_QUOTES = re.compile(r"[\"\r\n]|^[#%\s]|\s$|^$")
+_LONE_RETURN = re.compile(r"(?<=\r)(?!\n)")
 
 
 class TextReader:
     """Rows of delimited text, one after the other.
 
     Attributes:
-        delimiter: what separates the cells; if not given, a ``.txt`` file has one from its first row on.
+        dialect: how they are written, as the first rows show.
     """
 
-    def __init__(self, path: Path, stream: IO[bytes], delimiter: str | None = None) -> None:
-        if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-            raise InputError(f"delimiter must be one character other than a quote or a line end, got {delimiter!r}")
+    def __init__(self, path: Path, stream: IO[bytes], delimiter: str | None = None, least: int = 1) -> None:
         self._path, self._stream = path, stream
-        self._kind = suffix_of(path).removesuffix(".gz")
-        self.delimiter = delimiter or DELIMITERS[self._kind]
+        lines = _lines(path, stream)
+        head: list[tuple[int, str]] = []
+        rows: list[str] = []
+        try:
+            for number, line in lines:
+                head.append((number, line))
+                if not _is_passed_over(line):
+                    rows.append(line)
+                if len(rows) == LOOKED_AT:
+                    break
+        except InputError as error:  # is raised again when the rows above have been read
+            if not rows:
+                raise
+            lines = _failing(error)
+        first = [line for _, line in head[:1]]
+        kind = suffix_of(path).removesuffix(".gz")
+        self.dialect = dialect_of(path, kind, first, rows, checked_delimiter(delimiter), least)
+        self._unread: Iterator[tuple[int, str]] | None = chain(head, lines)
 
     def records(self) -> Iterator[tuple[int, Record]]:
         """Line number and content of every row; a row that spans lines has the number of its first."""
-        comments = True
-        lines = _lines(self._path, self._stream)
+        lines, self._unread = self._unread, None
+        if lines is None:  # they have been read before
+            self._stream.seek(0)
+            lines = _lines(self._path, self._stream)
+        return islice(self._records(lines), self.dialect.above, None)
+
+    def _records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Record]]:
+        comments, delimiter = True, self.dialect.delimiter
         for number, line in lines:
             if line.isspace() or (comments and line[0] in "#%"):
                 continue
-            comments = self._kind == ".txt"
-            if self.delimiter is None:
-                self.delimiter = next((mark for mark in "\t," if mark in line), SPACES)
+            comments = self.dialect.comments
             if '"' in line:
-                yield number, _quoted(self._path, number, line, lines, self.delimiter)
+                yield number, _quoted(self._path, number, line, lines, delimiter)
                 continue
             line = line.rstrip("\r\n")
-            if "\r" in line:
-                raise InputError(
-                    f"{self._path}, line {number}: a carriage return alone does not end a line; "
-                    "save the file with LF or CRLF line ends"
-                )
-            yield number, line.split() if self.delimiter == SPACES else line
+            yield number, line.split() if delimiter == SPACES else line
 
     def width(self, record: Record) -> int:
         """How many cells a row has."""
-        return record.count(self.delimiter or SPACES) + 1 if isinstance(record, str) else len(record)
+        return record.count(self.dialect.delimiter) + 1 if isinstance(record, str) else len(record)
 
     def cells(self, record: Record) -> list[str]:
         """The cells of a row."""
-        return [cell.strip() for cell in record.split(self.delimiter)] if isinstance(record, str) else record
+        return [cell.strip() for cell in record.split(self.dialect.delimiter)] if isinstance(record, str) else record
 
 
 def write_text(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -85,16 +97,35 @@ def write_text(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Seq
                 ) from None
 
 
+def _failing(error: InputError) -> Iterator[tuple[int, str]]:
+    raise error
+    yield
+
+
+def _is_passed_over(line: str) -> bool:
+    return line.isspace() or line[0] in "#%"
+
+
 def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, str]]:
-    for number, raw in enumerate(stream, 1):
+    """Number and content of each line, with its end: LF, CRLF or CR."""
+    number = 0
+    for raw in stream:
+        if number == 0:
+            if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise InputError(f"{path} is UTF-16; save it as UTF-8")
+            raw = raw.removeprefix(codecs.BOM_UTF8)
         try:
-            line = (raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw).decode()
+            text = raw.decode()
         except UnicodeDecodeError as error:
+            returns = _LONE_RETURN.split(error.object[: error.start].decode())
             raise InputError(
-                f"{path}, line {number}: byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
+                f"{path}, line {number + len(returns)}: byte 0x{error.object[error.start]:02x} is not UTF-8; "
+                "save the file as UTF-8"
             ) from None
-        if line:
-            yield number, line
+        for line in _LONE_RETURN.split(text) if "\r" in text else (text,):
+            if line:
+                number += 1
+                yield number, line
 
 
 def _quoted(path: Path, number: int, line: str, lines: Iterator[tuple[int, str]], delimiter: str) -> list[str]:

@@ -14,25 +14,42 @@ from gelato.io.text import Record, TextReader
 
 
 @contextmanager
-def text_table(path: Path, is_header: HeaderRule, header: bool | None, delimiter: str | None) -> Iterator[Table]:
+def text_table(
+    path: Path, is_header: HeaderRule, header: bool | None, delimiter: str | None, least: int
+) -> Iterator[Table]:
     """The table in a text file; ``is_header`` decides on the first row unless ``header`` does."""
     with reading(path) as stream:
-        rows = _Rows(path, stream, delimiter)
-        if header is None:
-            header = is_header(rows.first, rows.second)
-        if header and rows.second is None:
-            raise InputError(f"{path}: there is only a header, in line {rows.line}; add rows below it")
-        rows.above = 1 if header else 0
-        names = tuple(rows.first) if header else None
-        yield Table(str(path), "line", names, len(rows.first), rows.cells, rows.blocks, path.is_file())
+        rows = _Rows(path, stream, delimiter, least)
+        dialect = rows.dialect
+        names: tuple[str, ...] | None
+        if dialect.header is not None:
+            names = dialect.header[: len(rows.first)]
+        else:
+            header = is_header(rows.first, rows.second) if header is None else header
+            if header and rows.second is None:
+                raise InputError(f"{path}: there is only a header, in line {rows.line}; add rows below it")
+            rows.above = 1 if header else 0
+            names = tuple(rows.first) if header else None
+        yield Table(
+            label=str(path),
+            unit="line",
+            header=names,
+            width=len(rows.first),
+            source=rows.cells,
+            blocked=rows.blocks,
+            again=path.is_file(),
+            notes=dialect.notes,
+            two_sided=dialect.two_sided,
+        )
 
 
 class _Rows:
     """The rows of a file, all as wide as the first; the first ``above`` of them are not data."""
 
-    def __init__(self, path: Path, stream: IO[bytes], delimiter: str | None) -> None:
-        self._path, self._stream = path, stream
-        self._reader = TextReader(path, stream, delimiter)
+    def __init__(self, path: Path, stream: IO[bytes], delimiter: str | None, least: int) -> None:
+        self._path = path
+        self._reader = TextReader(path, stream, delimiter, least)
+        self.dialect = self._reader.dialect
         left = self._reader.records()
         top = list(islice(left, 2))
         if not top:
@@ -57,7 +74,7 @@ class _Rows:
         for numbers, batch in batches(self._even(), len(self.first)):
             lines = [record for record in batch if isinstance(record, str)]
             if len(lines) == len(batch):
-                yield line_block(numbers, lines, str(self._reader.delimiter))
+                yield line_block(numbers, lines, self.dialect.delimiter)
             else:
                 yield CellBlock(numbers, [self._reader.cells(record) for record in batch])
 
@@ -70,7 +87,6 @@ class _Rows:
     def _records(self) -> Iterator[tuple[int, Record]]:
         records, self._unread = self._unread, None
         if records is None:  # they have been read before
-            self._stream.seek(0)
             records = self._reader.records()
         return islice(records, self.above, None)
 

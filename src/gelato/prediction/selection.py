@@ -10,12 +10,17 @@ from scipy.sparse import csc_array
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import read_nodes
+from gelato.io.names import index_in, text_index
 
 
 def nodes_called(texts: Sequence[str], graph: Graph) -> NDArray[np.int64]:
-    """``(q,)`` the nodes with these names in text, also if their names are numbers or they have none."""
-    names = {str(name): name for name in map(graph.name_of, range(graph.n))}
-    return graph.index_of([names.get(text, text) for text in texts])
+    """``(q,)`` the nodes with these names in text, also if their names are numbers or they have none.
+
+    On a graph of two kinds of nodes a name may leave out the prefix of its kind, as 1 for user:1, if only one node is
+    meant.
+    """
+    known = text_index(graph)
+    return np.array([index_in(known, text, graph) for text in texts], dtype=np.int64)
 
 
 def nodes_in(source: str, graph: Graph) -> NDArray[np.int64]:

@@ -1,0 +1,135 @@
+"""The links in the rows of a table, by the values of its node cells."""
+
+import math
+import shlex
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.errors import InputError
+from gelato.io.cells import WITHOUT_WEIGHTS, clock, number_of
+from gelato.io.schema import EdgeSchema, Layout
+from gelato.io.table import Table
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows and cells that gave no link: predicted only, of negative or zero weight, or empty."""
+
+    predicted: int = 0
+    negative: int = 0
+    blank: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Links in the order of their rows.
+
+    Attributes:
+        ends: ``(e, 2)`` positions in ``values``; the first is that of the source.
+        values: the different node cells, in the order in which the rows first name them.
+        weights, times: ``(e,)`` or ``None``.
+        rows: ``(e,)`` number of the row of each link.
+        left_out: how many rows and cells gave no link.
+    """
+
+    ends: NDArray[np.int64]
+    values: list[Any]
+    weights: NDArray[np.float64] | None
+    times: NDArray[np.float64] | None
+    rows: NDArray[np.int64]
+    left_out: LeftOut
+
+
+def read_links(table: Table, schema: EdgeSchema, layout: Layout) -> Links:
+    """All links of a table; rows of links that were only predicted are left out."""
+    w, t, flag = layout.weight, layout.time, layout.flag
+    index: dict[Any, int] = {}
+    ends, rows, weights, times = array("q"), array("q"), array("d"), array("d")
+    time_of = None
+    predicted = blank = 0
+    signed: list[tuple[int, Any]] = []
+    weight = time = 0.0
+    for number, cells in table.rows(layout.used):
+        if flag is not None and str(cells[flag]).casefold() == "true":
+            predicted += 1
+            continue
+        if w is not None:
+            weight = number_of(cells[w], table.place(number))
+            if weight <= 0:
+                signed.append((number, cells[w]))
+                if schema.negative != "absolute" or weight == 0:
+                    continue
+                weight = -weight
+        if t is not None:
+            time_of = time_of or clock(cells[t])
+            time = time_of(cells[t], table.place(number))
+        pairs, empty = _pairs(cells, layout)
+        if empty and not layout.blanks:
+            raise _blank(table, number, layout.targets[0])
+        blank += empty
+        for source, target in pairs:
+            ends.append(index.setdefault(source, len(index)))
+            ends.append(index.setdefault(target, len(index)))
+            rows.append(number)
+            if w is not None:
+                weights.append(weight)
+            if t is not None:
+                times.append(time)
+    if signed and schema.negative == "refuse":
+        raise _refused(table, signed)
+    return Links(
+        np.frombuffer(ends, dtype=np.int64).reshape(-1, 2),
+        _whole(list(index)),
+        None if w is None else np.frombuffer(weights),
+        None if t is None else np.frombuffer(times),
+        np.frombuffer(rows, dtype=np.int64),
+        LeftOut(predicted, len(signed), blank),
+    )
+
+
+def _pairs(cells: Sequence[Any], layout: Layout) -> tuple[list[tuple[Any, Any]], int]:
+    """The links of one row, and how many of its node cells are empty."""
+    named = [cells[column] for column in layout.targets if cells[column] != ""]
+    empty = len(layout.targets) - len(named)
+    if layout.source is None:
+        return list(combinations(named, 2)), empty
+    source = cells[layout.source]
+    if source == "":
+        return [], empty + 1
+    return [(source, target) for target in named], empty
+
+
+def _whole(values: list[Any]) -> list[Any]:
+    """Nodes of a column of floats by integers, if all are whole numbers: 1 instead of 1.0."""
+    if all(isinstance(value, float) for value in values):
+        if any(math.isinf(value) for value in values):
+            raise InputError("a node is called inf; give every node a name or an integer")
+        if all(value.is_integer() for value in values):
+            return [int(value) for value in values]
+    return values
+
+
+def _blank(table: Table, number: int, target: int) -> InputError:
+    name = table.called(target) if table.header is not None else str(target + 1)
+    named = target if table.header is None else name
+    return InputError(
+        f"{table.place(number)}: a node has no name; fill the cell or drop the row, name other columns with source and "
+        "target (--source, --target), or leave out empty cells by giving the target as a list, "
+        f"target=[{named!r}] (--target {shlex.quote(f'{name},')})"
+    )
+
+
+def _refused(table: Table, signed: Sequence[tuple[int, Any]]) -> InputError:
+    number, cell = signed[0]
+    count = "1 row has" if len(signed) == 1 else f"{len(signed):,} rows have"
+    return InputError(
+        f"{table.place(number)}: weight {cell!r} is not a positive number; {count} such a weight: leave them out with "
+        "negative='drop' (--negative drop), take the size of each weight with negative='absolute' "
+        f"(--negative absolute), or ignore weights with {WITHOUT_WEIGHTS}"
+    )
