@@ -17,6 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # The ground floor first; a module may import from its own layer and from those below it.
 LAYERS = [
     {"errors", "registry", "memory"},
+    {"scaling"},
     {"graph"},
     {"kernels"},
     {"scores"},
@@ -35,7 +36,14 @@ LAYERS = [
 LEVEL = {part: i for i, layer in enumerate(LAYERS) for part in layer}
 DATA = {"io", "datasets", "splits", "partition", "regimes"}
 NUMERIC = {"kernels", "scores"}
-TASKLESS = {"kernels": {"kernels"}, "errors": set(), "registry": {"errors"}, "graph": {"errors"}, "memory": set()}
+TASKLESS = {
+    "kernels": {"kernels"},
+    "errors": set(),
+    "registry": {"errors"},
+    "graph": {"errors", "scaling"},
+    "scaling": {"errors"},
+    "memory": set(),
+}
 """Parts that know no others than these."""
 
 FORMS = {"WalkScores", "BlockScores", "LiftedScores", "DenseScores"}

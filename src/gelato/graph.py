@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
+from gelato.scaling import Scaling
 
 Pairs = NDArray[np.int64]
 """``(p, 2)`` node pairs; ``u < v`` when the graph is undirected."""
@@ -40,6 +41,7 @@ class Graph:
         times: ``(m,)`` when each link of ``edges`` appeared, or ``None``.
         directed: whether ``(u, v)`` and ``(v, u)`` are different links.
         dropped: loops and repeats left out when the graph was built.
+        scaling: how the attributes were scaled when a table was read, or ``None`` where they are raw values.
     """
 
     adjacency: "csr_array[np.float64]"
@@ -50,6 +52,7 @@ class Graph:
     times: NDArray[np.float64] | None = None
     directed: bool = False
     dropped: Dropped = Dropped()
+    scaling: Scaling | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "adjacency", _checked_adjacency(self.adjacency, self.directed))
@@ -70,6 +73,8 @@ class Graph:
             raise InputError(f"time of link {_first(~np.isfinite(self.times))} is not finite; give every link a time")
         if self.names is not None:
             _check_unique(self.names)
+        if self.scaling is not None and len(self.scaling) != self.f:
+            raise InputError(f"the scaling has {len(self.scaling):,} columns, the graph {self.f:,} attributes")
 
     @classmethod
     def from_edges(
@@ -181,12 +186,13 @@ class Graph:
 
     @cached_property
     def attribute_fingerprint(self) -> str | None:
-        """SHA-256 of the attributes, ``None`` without any."""
+        """SHA-256 of the attributes and their scaling, ``None`` without any."""
         if self.attributes is None:
             return None
         X = csr_array(self.attributes)
         digest = hashlib.sha256()
-        for array in (np.array(X.shape), X.indptr, X.indices, X.data):
+        scaling = () if self.scaling is None else self.scaling.arrays().values()
+        for array in (np.array(X.shape), X.indptr, X.indices, X.data, *scaling):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 

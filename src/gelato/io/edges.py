@@ -76,6 +76,7 @@ def table_graph(
         names=np.fromiter(index, dtype=object, count=len(index)),
         attributes=None if attributes is None else attributes.matrix,
         attribute_names=None if attributes is None else attributes.columns,
+        scaling=None if attributes is None else attributes.scaling,
     )
 
 

@@ -101,7 +101,9 @@ def _read_npz(
         raise InputError(f"{path} has attributes already; leave out {attributes.label}")
     names = [str(graph.name_of(node)) for node in range(graph.n)]
     table = attributes.of(names)
-    return replace(graph, attributes=table.matrix, attribute_names=table.columns, names=table.names)
+    return replace(
+        graph, attributes=table.matrix, attribute_names=table.columns, names=table.names, scaling=table.scaling
+    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Data frames of pandas and Polars: one frame of links, and one of nodes with their attributes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from gelato.graph import Graph
@@ -9,6 +10,7 @@ from gelato.io.edges import edge_columns, table_graph
 from gelato.io.frame_table import FrameColumn, frame_table, pandas_columns, polars_columns
 from gelato.io.names import written_columns
 from gelato.io.optional import optional
+from gelato.io.options import AttributeOptions
 from gelato.io.predicted import RankedLinks, checked, first_of_each, keys_of
 from gelato.io.schema import Column, EdgeSchema
 
@@ -23,12 +25,16 @@ def from_pandas(
     weight: Column | Literal[False] = None,
     time: Column | Literal[False] = None,
     kinds: Mapping[str, str] | None = None,
+    missing: str | None = None,
+    scale: str = "standard",
+    key: str | int | None = None,
     isolated: bool = False,
     predicted: Column | Literal[False] = None,
 ) -> Graph:
     """The graph of a pandas frame of links, with attributes from a frame of nodes.
 
-    The options are those of ``read_graph``, and ``kinds`` that of ``read_attributes``; names of nodes keep their type.
+    The options are those of ``read_graph``, and ``kinds``, ``missing``, ``scale`` and ``key`` those of
+    ``read_attributes``; names of nodes keep their type.
 
     >>> import pandas
     >>> from_pandas(pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}))
@@ -36,7 +42,9 @@ def from_pandas(
     """
     columns = None if nodes is None else pandas_columns(nodes)
     schema = EdgeSchema(source, target, weight, time, predicted=predicted)
-    return _graph(pandas_columns(edges), columns, schema, directed, kinds or {}, isolated)
+    return _graph(
+        pandas_columns(edges), columns, schema, directed, AttributeOptions(kinds or {}, missing, scale, key), isolated
+    )
 
 
 def from_polars(
@@ -49,13 +57,18 @@ def from_polars(
     weight: Column | Literal[False] = None,
     time: Column | Literal[False] = None,
     kinds: Mapping[str, str] | None = None,
+    missing: str | None = None,
+    scale: str = "standard",
+    key: str | int | None = None,
     isolated: bool = False,
     predicted: Column | Literal[False] = None,
 ) -> Graph:
     """The graph of a Polars frame of links, with attributes from a frame of nodes; see ``from_pandas``."""
     columns = None if nodes is None else polars_columns(nodes)
     schema = EdgeSchema(source, target, weight, time, predicted=predicted)
-    return _graph(polars_columns(edges), columns, schema, directed, kinds or {}, isolated)
+    return _graph(
+        polars_columns(edges), columns, schema, directed, AttributeOptions(kinds or {}, missing, scale, key), isolated
+    )
 
 
 def to_pandas(graph: Graph, *, predicted: RankedLinks | None = None) -> tuple[Any, Any]:
@@ -82,11 +95,16 @@ def _graph(
     nodes: Mapping[str, FrameColumn] | None,
     schema: EdgeSchema,
     directed: bool,
-    kinds: Mapping[str, str],
+    options: AttributeOptions,
     isolated: bool,
 ) -> Graph:
-    attributes = None if nodes is None else attribute_table(frame_table(nodes, "the frame of nodes"), kinds)
     table = frame_table(edges, "the frame of links")
+    attributes = None
+    if nodes is not None:
+        if options.key is None:
+            ends = schema.columns(table)[:2]
+            options = replace(options, nodes={cells[end] for _, cells in table.rows(ends) for end in ends})
+        attributes = attribute_table(frame_table(nodes, "the frame of nodes"), options)
     return table_graph(table, schema, attributes, directed=directed, isolated=isolated)
 
 

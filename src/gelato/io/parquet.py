@@ -100,6 +100,16 @@ class _ArrowBlock:
             values[:, i] = self._values(column)
         return values
 
+    def picked(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[Any]:
+        """Single cells as text."""
+        cells: list[Any] = [""] * len(rows)
+        for column in np.unique(columns):
+            places = np.flatnonzero(columns == column)
+            held = self._batch.column(int(column)).take(self._arrow.array(rows[places]))
+            for place, text in zip(places.tolist(), self._text(held, int(column)), strict=True):
+                cells[place] = text
+        return cells
+
     def _values(self, column: int) -> NDArray[np.float64]:
         """The numbers that the text of the cells gives, though each distinct cell is converted and parsed only once."""
         held = self._batch.column(column)
