@@ -13,12 +13,15 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io.columns import read_columns
 from gelato.io.encoding import Encoder
+from gelato.io.files import suffix_of
+from gelato.io.identifiers import integer_columns
 from gelato.io.key_column import NODE_COLUMNS, check_keys, key_candidates, key_column
 from gelato.io.names import written_columns, written_names
 from gelato.io.notes import Notes
 from gelato.io.options import AttributeOptions
 from gelato.io.table import Table
 from gelato.io.tables import open_table, write_table
+from gelato.io.text import DELIMITERS
 from gelato.scaling import Scaling
 
 
@@ -162,7 +165,10 @@ def attribute_table(table: Table, options: AttributeOptions) -> AttributeTable:
 
 
 def write_attributes(graph: Graph, path: str | Path) -> None:
-    """Write one node per row: its name and its attributes, zeros included. The suffix decides the format.
+    """Write one node per row: its name and its attributes as the graph holds them, zeros included.
+
+    The suffix decides the format. ``read_attributes`` with ``scale="none"`` gives back the same numbers: whole numbers
+    that it would take for ids are written with a decimal point.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -178,12 +184,20 @@ def write_attributes(graph: Graph, path: str | Path) -> None:
     """
     if graph.attributes is None:
         raise InputError(f"{path}: the graph has no attributes to write")
-    names = written_names(graph, str(path))
-    rows = ((name, *row) for name, row in zip(names, dense_rows(graph), strict=True))
-    write_table(path, ["node", *written_columns(graph, str(path))], rows)
+    names, columns = written_names(graph, str(path)), written_columns(graph, str(path))
+    text = suffix_of(Path(path)).removesuffix(".gz") in DELIMITERS
+    decimal = list(integer_columns(columns, graph.attributes)) if text else []
+
+    def rows() -> Iterator[Sequence[Any]]:
+        for name, row in zip(names, dense_rows(graph), strict=True):
+            for column in decimal:
+                row[column] = repr(row[column])
+            yield name, *row
+
+    write_table(path, ["node", *columns], rows())
 
 
-def dense_rows(graph: Graph) -> Iterator[list[float]]:
+def dense_rows(graph: Graph) -> Iterator[list[Any]]:
     """Attributes of one node after the other, zeros included."""
     x = graph.attributes
     if x is None:

@@ -69,8 +69,8 @@ class Encoder:
         for name, column in self._coded.items():
             if name not in self._left_out and column.kind in ("category", "text"):
                 pieces[name] = (_categories if column.kind == "category" else _words)(name, column, self._options)
-        self._left_out |= dict.fromkeys(constant, "constant")
         self._check_any()
+        self._left_out |= dict.fromkeys(constant, "constant")
         scaled = raw if scaling is None or not scaling.kind.any() else scaling.apply(raw)
         matrix, names, there = _assembled(list(self._names.values()), numbers, scaled, pieces)
         if scaling is not None:
@@ -110,12 +110,13 @@ class Encoder:
         """Columns of a guessed kind that only tell nodes apart, and why."""
         kinds, places = self._options.kinds, dict(zip(self._names.values(), self._names, strict=True))
         likely = {self._plain[i]: why for i, why in integer_columns(self._plain, self._columns.matrix).items()}
-        likely = {name: why for name, why in likely.items() if name not in kinds}
+        certain = {*kinds, *(self._names[i] for i in self._table.floats if i in self._names)}
+        likely = {name: why for name, why in likely.items() if name not in certain}
         if likely:
             cells = read_cells(self._table, [places[name] for name in likely], len(self._columns.numbers))
             columns = {name: cell_kinds(cells[places[name]], "number") for name in likely}
             likely = {name: why for name in likely if (why := why_identifier(name, columns[name])) is not None}
-        guessed = {name: column for name, column in self._coded.items() if name not in kinds}
+        guessed = {name: column for name, column in self._coded.items() if name not in certain}
         whole = {name: column for name, column in guessed.items() if column.kind == "number"}
         likely |= {name: why for name, c in whole.items() if (why := why_identifier(name, c)) is not None}
         likely = without_measurements(likely, sum(map(self._is_number, self._names.values())))

@@ -28,7 +28,7 @@ def parquet_table(path: Path, is_header: HeaderRule, header: bool | None, delimi
         raise InputError(f"{path}: a parquet file has column names and no delimiter; leave out header and delimiter")
     with reading(path) as stream:
         file = _File(path, stream)
-        yield Table(str(path), "row", file.names, len(file.names), file.cells, file.blocks)
+        yield Table(str(path), "row", file.names, len(file.names), file.cells, file.blocks, floats=file.floats)
 
 
 def write_parquet(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -58,7 +58,9 @@ class _File:
             raise InputError(f"{path} is not a complete parquet file; write it again ({_line(error)})") from None
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path}: there are columns but no rows; add rows")
-        self.names: tuple[str, ...] = tuple(self._file.schema_arrow.names)
+        schema = self._file.schema_arrow
+        self.names: tuple[str, ...] = tuple(schema.names)
+        self.floats = {i for i, held in enumerate(schema.types) if self._arrow.types.is_floating(held)}
 
     def cells(self, wanted: Collection[int] | None) -> Iterator[Row]:
         """Number and cells of every row; those of columns that are not wanted are empty."""

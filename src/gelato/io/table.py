@@ -26,6 +26,7 @@ class Table:
         source: yields number and cells of each row below the header; cells of columns not wanted may be empty.
         blocked: yields the same rows in blocks, if the source can do so faster; or ``None``.
         again: whether the rows can be read more than once.
+        floats: columns that hold floating-point numbers by their type, also where these are whole.
     """
 
     label: str
@@ -35,6 +36,7 @@ class Table:
     source: Callable[[Collection[int] | None], Iterator[Row]]
     blocked: Callable[[], Iterator[RowBlock]] | None = None
     again: bool = True
+    floats: Collection[int] = ()
 
     def rows(self, wanted: Collection[int] | None = None) -> Iterator[Row]:
         """Number and cells of each row below the header; only the ``wanted`` columns need be filled."""
