@@ -17,6 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # The ground floor first; a module may import from its own layer and from those below it.
 LAYERS = [
     {"errors", "registry", "memory", "lookup", "figures"},
+    {"scaling"},
     {"graph"},
     {"kernels"},
     {"scores"},
@@ -39,7 +40,8 @@ TASKLESS = {
     "kernels": {"kernels"},
     "errors": set(),
     "registry": {"errors"},
-    "graph": {"errors", "lookup"},
+    "graph": {"errors", "lookup", "scaling"},
+    "scaling": {"errors"},
     "memory": set(),
     "figures": set(),
     "lookup": set(),

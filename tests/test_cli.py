@@ -428,7 +428,7 @@ def test_no_bar_is_drawn_when_quiet(environment, folder):
 FILES = {
     "weight.csv": "source,target,weight\na,b,1\nb,c,much\n",
     "empty.csv": "",
-    "gaps.csv": "node,x\na,1\nb,nan\nc,3\n",
+    "gaps.csv": "node,x\na,1\nb,inf\nc,3\n",
     "abc.csv": "source,target\na,b\nb,c\nc,a\n",
     "notes.pdf": "%PDF",
     "bad.npz": "PK\x03\x04 no archive",
@@ -447,7 +447,7 @@ REFUSALS = [
     ("weight.csv --method cn", r"weight\.csv, line 3: weight 'much' is not a number; .*"),
     ("rich.csv --method cn --weight strong", r"rich\.csv: there is no column 'strong'; .*'strength'.*"),
     ("empty.csv --method cn", r"empty\.csv: the file is empty; it needs at least one row"),
-    ("abc.csv --attributes gaps.csv --method cn", r"gaps\.csv, line 3, column 'x' is 'nan', not a finite number; .*"),
+    ("abc.csv --attributes gaps.csv --method cn", r"gaps\.csv: .*'x' \(1 cell, the first 'inf' in line 3\); .*"),
     ("plain.csv --attributes none.csv --method cn", r"none\.csv: there is no such file; .*"),
     ("abc.csv --method cn", r"10% of 3 links is not one whole test link; hide a larger share"),
     ("plain.csv --method cn --steps 2", r"steps is an option of .*ac.*, not of cn"),

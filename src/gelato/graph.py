@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.lookup import close_names, question
+from gelato.scaling import Scaling
 
 Pairs = NDArray[np.int64]
 """``(p, 2)`` node pairs; ``u < v`` when the graph is undirected."""
@@ -44,6 +45,7 @@ class Graph:
         sides: ``(n,)`` int8, 0 or 1, of a bipartite graph: every link joins a 0 and a 1, and only such pairs can be
             missing links. ``None``: one kind of node.
         dropped: loops and repeats left out when the graph was built.
+        scaling: how the attributes were scaled when a table was read, or ``None`` where they are raw values.
     """
 
     adjacency: "csr_array[np.float64]"
@@ -55,6 +57,7 @@ class Graph:
     directed: bool = False
     dropped: Dropped = Dropped()
     sides: NDArray[np.int8] | None = None
+    scaling: Scaling | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "directed", checked_direction(self.directed))
@@ -78,6 +81,8 @@ class Graph:
             _check_names(self.names)
         if self.sides is not None:
             object.__setattr__(self, "sides", self._checked_sides(self.sides))
+        if self.scaling is not None and len(self.scaling) != self.f:
+            raise InputError(f"the scaling has {len(self.scaling):,} columns, the graph {self.f:,} attributes")
 
     def _checked_sides(self, given: ArrayLike) -> NDArray[np.int8]:
         sides = np.asarray(given)
@@ -209,12 +214,13 @@ class Graph:
 
     @cached_property
     def attribute_fingerprint(self) -> str | None:
-        """SHA-256 of the attributes, ``None`` without any."""
+        """SHA-256 of the attributes and their scaling, ``None`` without any."""
         if self.attributes is None:
             return None
         X = csr_array(self.attributes)
         digest = hashlib.sha256()
-        for array in (np.array(X.shape), X.indptr, X.indices, X.data):
+        scaling = () if self.scaling is None else self.scaling.arrays().values()
+        for array in (np.array(X.shape), X.indptr, X.indices, X.data, *scaling):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 

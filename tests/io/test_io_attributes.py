@@ -35,7 +35,7 @@ MIXED = (
 
 
 def test_numbers_categories_and_text_are_told_apart(tmp_path):
-    table = read_attributes(written(tmp_path, "a.csv", MIXED))
+    table = read_attributes(written(tmp_path, "a.csv", MIXED), scale="none")
     words = ["2", "and", "birds", "café", "cats", "dogs", "likes", "noir"]
     assert table.names.tolist() == ["ann", "bob", "cat"]
     assert table.columns.tolist() == ["age", "colour=blue", "colour=red", *(f"bio:{word}" for word in words)]
@@ -63,7 +63,7 @@ def test_the_caller_can_force_the_kind_of_a_column(tmp_path):
 
 
 def test_full_numbers_stay_dense_and_mostly_zeros_become_sparse(tmp_path):
-    full = read_attributes(written(tmp_path, "a.csv", "node,x,y\na,1,2\nb,3,0\n"))
+    full = read_attributes(written(tmp_path, "a.csv", "node,x,y\na,1,2\nb,3,0\n"), scale="none")
     assert isinstance(full.matrix, np.ndarray)
     empty = read_attributes(written(tmp_path, "b.csv", "node,w,x,y,z\na,1,0,0,0\nb,0,0,0,0\n"))
     assert issparse(empty.matrix)
@@ -77,7 +77,7 @@ def test_full_numbers_stay_dense_and_mostly_zeros_become_sparse(tmp_path):
         ("ID,1,2\na,1,1\n", ["a"], ["1", "2"]),
         (",x,y\na,1,1\n", ["a"], ["x", "y"]),
         (",0,1\na,5,6\n", ["a"], ["0", "1"]),
-        ("name,id\na,1\n", ["a"], ["id"]),
+        ("name,id\na,1\nb,1\n", ["a", "b"], ["id"]),
         ("person,x\na,1\n", ["a"], ["x"]),
         ("x,name\n1,a\n", ["a"], ["x"]),
         ("id,name\n1,a\n", ["1"], ["name=a"]),
@@ -98,7 +98,7 @@ def test_the_caller_decides_on_the_header_of_a_table_of_words(tmp_path):
 
 def test_rows_can_be_asked_for_in_another_order(tmp_path):
     path = written(tmp_path, "a.csv", MIXED)
-    table = read_attributes(path, ["cat", "ann", "bob"])
+    table = read_attributes(path, ["cat", "ann", "bob"], scale="none")
     assert table.names.tolist() == ["cat", "ann", "bob"]
     assert dense(table)[:, 0].tolist() == [-1, 31, 4.5]
     assert refusal(read_attributes, path, ["ann", "dan"]) == f"{path}: node 'dan' is missing; add a row for it"
@@ -108,12 +108,13 @@ def test_rows_can_be_asked_for_in_another_order(tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("node,x\na,1\nb,\n", "line 3, column 'x' is empty; fill it, or drop the row or the column"),
-        ("node,x\na,1\nb,NaN\n", "line 3, column 'x' is 'NaN', not a finite number"),
-        ("node,x\na,1\nb,-inf\n", "line 3, column 'x' is '-inf', not a finite number"),
-        ("node,x\na,red\nb,NA\n", "line 3, column 'x' is 'NA', a missing value"),
-        ("node,x\na,1\nb,2\nc,two\n", "line 4, column 'x' is 'two', but most of the column is numbers.*kinds="),
-        ("node,x\na,1\n\nb,2\na,3\n", "line 5: node 'a' is already in line 2; keep one of the rows"),
+        (
+            "node,x\na,1\nb,-inf\n",
+            r"1 column of numbers .*: 'x' \(1 cell, the first '-inf' in line 3\)",
+        ),
+        ("node,x\na,1\nb,2\nc,two\n", r"'x' \(1 cell, the first 'two' in line 4\).*--kind x=category, text or drop"),
+        ("node,x\na,1\n\nb,2\na,3\n", "line 5: node 'a' is already in line 2; keep one of the rows.*--key COLUMN"),
+        ("node,x,y\na,,\nb,,\n", r"no column carries attributes: x \(no values\), y \(no values\); keep one"),
         ("node,x\na,1\n,2\n", "line 3: the node has no name"),
         ("node,x\na,1\nb,2,3\n", "line 3: the number of columns is 3, but in line 1 it is 2"),
         ("node,x,x\na,1,2\n", "columns 2 and 3 are both 'x'; rename one"),
@@ -131,19 +132,21 @@ def test_a_bad_attribute_table_is_refused_with_its_place_and_a_repair(tmp_path, 
 
 def test_an_unknown_kind_and_a_kind_for_an_unknown_column_are_refused(tmp_path):
     path = written(tmp_path, "a.csv", "node,x\na,one\n")
-    assert "unknown kind of column 'word'; known: category, number, text" in refusal(
+    assert "the kind of column 'x' must be one of number, category, text, drop, got 'word'" in refusal(
         read_attributes, path, kinds={"x": "word"}
     )
-    assert "kinds names a column 'y' that is not in the table; known: x" in refusal(
+    assert "a kind is given for a column 'y' that is not one of the attributes (--kind, kinds=); known: x" in refusal(
         read_attributes, path, kinds={"y": "text"}
     )
-    assert "line 2, column 'x' is 'one', not a number" in refusal(read_attributes, path, kinds={"x": "number"})
+    assert "'x' (1 cell, the first 'one' in line 2)" in refusal(read_attributes, path, kinds={"x": "number"})
+    assert "missing (--missing) must be one of drop, zero" in refusal(read_attributes, path, missing="median")
+    assert "scale (--scale) must be one of none, standard, rank" in refusal(read_attributes, path, scale="log")
     assert "unknown table format '.npz'" in refusal(read_attributes, tmp_path / "a.npz")
 
 
 def test_a_graph_with_attributes_has_its_nodes_in_the_order_of_the_table(tmp_path):
     edges = written(tmp_path, "e.csv", "cat,ann\nann,bob\n")
-    graph = read_graph(edges, attributes=written(tmp_path, "a.csv", MIXED))
+    graph = read_graph(edges, attributes=read_attributes(written(tmp_path, "a.csv", MIXED), scale="none"))
     assert graph.names.tolist() == ["ann", "bob", "cat"]
     assert graph.edges.tolist() == [[0, 1], [0, 2]]
     assert graph.attributes[[0, 1, 2], [0, 0, 0]].tolist() == [31, 4.5, -1]
@@ -186,7 +189,7 @@ def test_written_attributes_read_back_unchanged(tmp_path, suffix, sparse):
         [[0, 1], [1, 2]], names=names, attributes=csr_array(x) if sparse else x, attribute_names=columns
     )
     write_attributes(graph, tmp_path / f"a{suffix}")
-    table = read_attributes(tmp_path / f"a{suffix}")
+    table = read_attributes(tmp_path / f"a{suffix}", scale="none")
     assert table.names.tolist() == names.tolist()
     assert table.columns.tolist() == columns.tolist()
     np.testing.assert_array_equal(dense(table), x)

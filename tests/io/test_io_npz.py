@@ -6,7 +6,7 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.io import read_graph, write_graph
+from gelato.io import read_attributes, read_graph, write_graph
 
 EDGES = np.array([[0, 1], [0, 2], [1, 3]], dtype=np.int32)
 
@@ -87,7 +87,7 @@ def test_the_caller_can_say_that_an_npz_file_is_directed(tmp_path):
 def test_attributes_join_an_npz_graph_by_name_or_by_index(tmp_path):
     np.savez(tmp_path / "g.npz", edges=EDGES, num_nodes=4)
     (tmp_path / "a.csv").write_text("node,x\n3,30\n1,10\n0,1\n2,20\n")
-    graph = read_graph(tmp_path / "g.npz", attributes=tmp_path / "a.csv")
+    graph = read_graph(tmp_path / "g.npz", attributes=read_attributes(tmp_path / "a.csv", scale="none"))
     assert np.asarray(graph.attributes).ravel().tolist() == [1, 10, 20, 30]
     assert graph.edges.tolist() == EDGES.tolist()
     write_graph(graph, tmp_path / "h.npz")

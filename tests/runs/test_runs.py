@@ -10,6 +10,7 @@ import reference
 from gelato.datasets import block_model
 from gelato.datasets.loading import is_stored
 from gelato.errors import InputError
+from gelato.io import read_attributes, read_graph
 from gelato.methods import open_model, open_run
 from gelato.methods.gelato.model import Gelato
 from gelato.splits import split
@@ -98,6 +99,25 @@ def test_a_model_is_applied_where_the_graph_is_another(runs, models, graph, pair
     np.testing.assert_array_equal(found.scores().pairs(pairs), wanted)
     blank = replace(graph, attributes=graph.attributes * 0.5)  # the same links, other attributes
     assert open_model(runs / name, blank).graph_.attributes.max() == 0.5
+
+
+@pytest.mark.parametrize("how", ["standard", "rank"])
+def test_a_model_scales_the_attributes_of_new_nodes_as_its_own(tmp_path, how):
+    rng = np.random.default_rng(0)
+    table = "node,pay,size\n" + "".join(f"n{i},{rng.normal(50, 20):.2f},{rng.poisson(3)}\n" for i in range(40))
+    (tmp_path / "nodes.csv").write_text(table)
+    (tmp_path / "links.csv").write_text("".join(f"n{i},n{(i + j) % 40}\n" for i in range(40) for j in (1, 2)))
+    (tmp_path / "new.csv").write_text("node,pay,size\nx,40,3\ny,90.5,1\nz,47.25,3\n")
+    (tmp_path / "few.csv").write_text("x,y\ny,z\n")
+    graph = read_graph(tmp_path / "links.csv", attributes=read_attributes(tmp_path / "nodes.csv", scale=how))
+    Gelato(eta=0.5, alpha=0.5, beta=0.5, self_loops="all", hidden=4, epochs=1).fit(graph, run=tmp_path / "run")
+    new = read_graph(tmp_path / "few.csv", attributes=read_attributes(tmp_path / "new.csv", scale=how))
+    found = open_model(tmp_path / "run", new)
+    expected = graph.scaling.apply(np.array([[40, 3], [90.5, 1], [47.25, 3]]))
+    np.testing.assert_array_equal(np.asarray(found.graph_.attributes), expected)
+    np.testing.assert_array_equal(open_model(tmp_path / "run").graph_.attributes, graph.attributes)
+    raw = read_graph(tmp_path / "few.csv", attributes=read_attributes(tmp_path / "new.csv", scale="none"))
+    np.testing.assert_array_equal(np.asarray(found.applied(raw).graph_.attributes), expected)
 
 
 def test_suggestions_come_in_the_names_of_the_graph_given_not_of_the_one_learned_from(runs, graph):

@@ -274,6 +274,10 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
         from gelato.datasets.loading import open_graph_and_notes
 
         reading = _reading(rest)
+        if rest.get("model") is not None and reading["attributes"] is not None:
+            from gelato.methods.making import columns_of
+
+            reading["like"] = columns_of(rest["model"])
         with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
             opened = open_graph_and_notes(graph, data_root=data_root, progress=progress, **reading)
         hold(() if quiet or as_json else opened.remarks(graph))

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.io.notes import some
+from gelato.scaling import Scaling, to_scaling
 
 ENOUGH_COLUMNS = 0.5
 """Share of the columns that must be present; with fewer, the tables describe different things."""
-NAMES_SHOWN = 5
-"""How many names a message lists at most."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Alignment:
             are, count = ("is", "counts") if len(self.missing) == 1 else ("are", "count")
             sentences.append(
                 f"{len(self.missing):,} of the model's {self.total:,} attribute columns {are} not in this table "
-                f"and {count} as 0: {_some(self.missing)}"
+                f"and {count} as 0: {some(self.missing)}"
             )
         else:
             sentences.append(f"all {self.total:,} attribute columns of the model are in this table")
@@ -52,22 +52,25 @@ class Alignment:
             columns, are = ("column", "is") if len(self.unknown) == 1 else ("columns", "are")
             sentences.append(
                 f"{len(self.unknown):,} {columns} of the table {are} unknown to the model and {are} left out: "
-                f"{_some(self.unknown)}"
+                f"{some(self.unknown)}"
             )
         if not self.same_order:
             sentences.append("the columns are in another order and are put into the model's order")
         return "; ".join(sentences)
 
 
-def align_attributes(graph: Graph, columns: Sequence[str]) -> tuple[Graph, Alignment]:
-    """The graph with its attributes in these columns, and how well they matched.
+def align_attributes(graph: Graph, columns: Sequence[str], scaling: Scaling | None = None) -> tuple[Graph, Alignment]:
+    """The graph with its attributes in these columns, scaled alike, and how well they matched.
 
-    Columns are matched by name: one that the graph lacks becomes zeros, and one that only the graph has is left out. A
-    graph whose attributes have no names is taken as it is when their number fits. Sparse attributes stay sparse.
+    Columns are matched by name: one that the graph lacks becomes zeros, which is the mean where a column is
+    standardised, and one that only the graph has is left out. A graph whose attributes have no names is taken as it is
+    when their number fits. Attributes that were scaled in another way are brought back to raw values first. Sparse
+    attributes stay sparse.
 
     Args:
         graph: a graph with attributes.
         columns: names of the attributes wanted, in their order, such as those of the graph a model was trained on.
+        scaling: how the attributes wanted are scaled, such as that graph's ``scaling``; ``None`` for raw values.
 
     >>> graph = Graph.from_edges([[0, 1]], attributes=[[1, 2], [3, 4]], attribute_names=["b", "a"])
     >>> aligned, alignment = align_attributes(graph, ["a", "b", "c"])
@@ -79,33 +82,44 @@ def align_attributes(graph: Graph, columns: Sequence[str]) -> tuple[Graph, Align
     wanted = [str(name) for name in columns]
     if graph.attributes is None:
         raise InputError(
-            f"the graph has no attributes, and {len(wanted):,} columns are needed, such as {_some(wanted)}; "
+            f"the graph has no attributes, and {len(wanted):,} columns are needed, such as {some(wanted)}; "
             "give it an attribute table"
         )
     if graph.attribute_names is None:
         if graph.f != len(wanted):
             raise InputError(
                 f"the graph has {graph.f:,} attributes without names, and {len(wanted):,} columns are needed, such as "
-                f"{_some(wanted)}; name its attributes, or give it exactly these"
+                f"{some(wanted)}; name its attributes, or give it exactly these"
             )
-        return graph, Alignment(total=len(wanted))
+        return rescaled(graph, scaling), Alignment(total=len(wanted))
     held = [str(name) for name in graph.attribute_names.tolist()]
     if held == wanted:
-        return graph, Alignment(total=len(wanted))
+        return rescaled(graph, scaling), Alignment(total=len(wanted))
     place, known = _places(wanted, "the columns wanted"), _places(held, "the attributes of the graph")
     missing = tuple(name for name in wanted if name not in known)
     unknown = tuple(name for name in held if name not in place)
     if len(wanted) - len(missing) < ENOUGH_COLUMNS * len(wanted) or not wanted:
         raise InputError(
             f"only {len(wanted) - len(missing):,} of {len(wanted):,} attribute columns are in the graph, fewer than "
-            f"half: needed {_some(missing)}; the graph has {_some(unknown or held)}; "
+            f"half: needed {some(missing)}; the graph has {some(unknown or held)}; "
             "use a table with the model's columns, or rename the columns"
         )
     there = np.array([place.get(name, -1) for name in held], dtype=np.int64)
     both = there[there >= 0]
     alignment = Alignment(missing, unknown, bool((np.diff(both) > 0).all()), len(wanted))
     names = np.fromiter(wanted, dtype=object, count=len(wanted))
-    return replace(graph, attributes=_moved(graph.attributes, there, len(wanted)), attribute_names=names), alignment
+    raw = _moved(to_scaling(graph.attributes, graph.scaling, None), there, len(wanted))
+    if scaling is not None:
+        present = np.where(np.isin(np.arange(len(wanted)), both), np.arange(len(wanted)), -1)
+        raw = scaling.moved(present, len(wanted)).apply(raw)
+    return replace(graph, attributes=raw, attribute_names=names, scaling=scaling), alignment
+
+
+def rescaled(graph: Graph, scaling: Scaling | None) -> Graph:
+    """The same graph with its attributes scaled in this way."""
+    assert graph.attributes is not None
+    attributes = to_scaling(graph.attributes, graph.scaling, scaling)
+    return graph if attributes is graph.attributes else replace(graph, attributes=attributes, scaling=scaling)
 
 
 def _moved(x: NDArray[Any] | csr_array, there: NDArray[np.int64], width: int) -> NDArray[Any] | csr_array:
@@ -126,8 +140,3 @@ def _places(names: Sequence[str], what: str) -> dict[str, int]:
         if place.setdefault(name, i) != i:
             raise InputError(f"two of {what} are called {name!r}; rename one")
     return place
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - NAMES_SHOWN
-    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,7 +1,7 @@
 """Attribute tables: one node per row, named in the first column or in one called node, id or name."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,17 @@ from scipy.sparse import csc_array, csr_array
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io.columns import read_columns
-from gelato.io.encoding import encode
+from gelato.io.dialect import DELIMITERS
+from gelato.io.encoding import Encoder
+from gelato.io.files import suffix_of
+from gelato.io.identifiers import integer_columns
+from gelato.io.key_column import NODE_COLUMNS, check_keys, key_candidates, key_column
 from gelato.io.names import written_columns, written_names
+from gelato.io.notes import Notes
+from gelato.io.options import AttributeOptions
 from gelato.io.table import Table
 from gelato.io.tables import open_table, write_table
-
-NODE_COLUMNS = ("node", "id", "name", "node_id", "nodeid")
-"""Lower-case names of the column that names the nodes, the likeliest first."""
+from gelato.scaling import Scaling
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,8 @@ class AttributeTable:
         label: what messages call the table, such as its file.
         unit: what ``numbers`` count: ``line`` or ``row``.
         numbers: ``(n,)`` the line or row of each node in its source.
+        scaling: how columns of the matrix were scaled, or ``None`` where they hold raw values.
+        notes: what became of the columns of the source.
     """
 
     names: NDArray[Any]
@@ -40,6 +46,12 @@ class AttributeTable:
     label: str = "the attribute table"
     unit: str = "row"
     numbers: Sequence[int] = ()
+    scaling: Scaling | None = None
+    notes: Notes = field(default_factory=Notes)
+
+    def summary(self) -> str:
+        """One line on what became of the columns: which are attributes, what was left out, what was missing."""
+        return f"{self.label}: {str(self.notes) or f'{len(self.columns):,} attributes'}"
 
     def place(self, node: int) -> str:
         """Where a node stands in its source, as messages put it."""
@@ -57,7 +69,7 @@ class AttributeTable:
             node = min(left)
             raise InputError(f"{self.place(node)}: unknown node {self.names[node]!r}; drop the row or correct the name")
         numbers = [self.numbers[i] for i in order] if self.numbers else ()
-        return AttributeTable(self.names[order], self.matrix[order], self.columns, self.label, self.unit, numbers)
+        return replace(self, names=self.names[order], matrix=self.matrix[order], numbers=numbers)
 
 
 def read_attributes(
@@ -67,19 +79,35 @@ def read_attributes(
     kinds: Mapping[str, str] | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
+    missing: str | None = None,
+    scale: str = "standard",
+    key: str | int | None = None,
+    nodes: Collection[str] | None = None,
+    like: Collection[str] | None = None,
 ) -> AttributeTable:
     """The attribute table in a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet`` file.
 
-    A column of numbers is taken as it is, one of categories becomes one 0/1 attribute ``column=value`` for each value,
-    and one of text becomes word counts ``column:word``; ``gelato.io.encoding`` says how they are recognised.
+    A column of numbers is scaled, one of categories becomes one 0/1 attribute ``column=value`` for each value, and one
+    of text becomes word counts ``column:word``; ``gelato.io.cell_kinds`` says how they are recognised. Columns that
+    only tell nodes apart, such as ids, are left out (``gelato.io.identifiers``), and ``summary`` says what was done.
 
     Args:
         path: the file. Without a header its columns are called ``column_2``, ``column_3``, ...
         names: ``(n,)`` the nodes that must be in the table, in the order wanted; by default all, in its order.
-        kinds: ``number``, ``category`` or ``text`` for columns whose kind is not to be guessed.
+        kinds: ``number``, ``category``, ``text`` or ``drop`` for columns whose kind is not to be guessed.
         header: whether the first row names the columns. By default it does when its first cell is empty or one of
-            node, id and name, or when none of its further cells is a number.
+            node, id and name, or when none of its further cells is a number; not when its first cell is one of
+            ``nodes``.
         delimiter: what separates the columns of a text file; by default the suffix decides.
+        missing: what becomes of missing cells: ``drop`` leaves their columns out; ``zero`` makes them 0, or of no
+            category and without words; ``mean`` gives numbers the mean of their column; ``category`` marks them by an
+            attribute ``column=missing``; ``refuse`` lists them. By default numbers get the mean.
+        scale: ``standard``: ``(x - mean) / deviation``; ``rank``: ranks from -1 to 1; ``none``. Columns of 0 and 1 stay
+            as they are, and those with more than half zeros keep them.
+        key: the column that names the nodes, by name or by position counted from 0.
+        nodes: the nodes of the links; the column that holds them names the nodes. Without ``key`` and ``nodes`` it is
+            the one called node, id or name, else the first.
+        like: names of a model's attributes: columns are of the kinds they had there, whatever the table suggests.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -90,54 +118,57 @@ def read_attributes(
     >>> table.columns.tolist()
     ['age', 'city=Oslo', 'city=Rome']
     >>> table.matrix.toarray().tolist()
-    [[31.0, 0.0, 1.0], [27.0, 1.0, 0.0]]
+    [[1.0, 0.0, 1.0], [-1.0, 1.0, 0.0]]
+    >>> str(table.notes)
+    'nodes by node; 1 number, standardised (age); 1 category (city)'
     """
-    with open_table(Path(path), _is_header, header=header, delimiter=delimiter) as table:
-        attributes = attribute_table(table, kinds or {})
+    options = AttributeOptions(kinds or {}, missing, scale, key, nodes, like)
+
+    def is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
+        return not (nodes is not None and first[0] in nodes) and _is_header(first)
+
+    with open_table(Path(path), is_header, header=header, delimiter=delimiter) as table:
+        attributes = attribute_table(table, options)
     return attributes if names is None else attributes.of(names)
 
 
-def attribute_table(table: Table, kinds: Mapping[str, str]) -> AttributeTable:
+def attribute_table(table: Table, options: AttributeOptions) -> AttributeTable:
     """The attributes in a table with one node per row."""
     header = tuple(name or f"column_{i}" for i, name in enumerate(table.header or [""] * table.width, 1))
-    node = node_column(header)
     if len(header) < 2:
         raise InputError(f"{table.label}: there is no column besides the node names; add one, or leave the table out")
     place: dict[str, int] = {}
     for i, name in enumerate(header):
         if place.setdefault(name, i) != i:
             raise InputError(f"{table.label}: columns {place[name] + 1} and {i + 1} are both {name!r}; rename one")
-    keep = {node, *(place[name] for name, kind in kinds.items() if name in place and kind != "number")}
-    columns = read_columns(table, keep)
-    numbers, nodes = columns.numbers, columns.texts.pop(node)
-    first: dict[Any, int] = {}
-    for number, name in zip(numbers, nodes, strict=True):
-        if name == "":
-            raise InputError(f"{table.place(number)}: the node has no name; fill the cell or drop the row")
-        if name in first:
-            raise InputError(
-                f"{table.place(number)}: node {name!r} is already in {table.unit} {first[name]}; keep one of the rows"
-            )
-        first[name] = number
-    matrix, names = encode(
-        [name for name in header if name != header[node]],
-        {header[column]: cells for column, cells in columns.texts.items()},
-        columns.matrix,
-        kinds,
-        lambda column, row: f"{table.place(numbers[row])}, column {column!r}",
-    )
+    candidates = key_candidates(table, header, options.key, options.nodes)
+    known = {column for column in candidates if len(candidates) == 1}
+    options = options.of_columns([name for i, name in enumerate(header) if i not in known])
+    kinds = {place[name]: kind for name, kind in options.kinds.items()}
+    keep = {*candidates, *(i for i, kind in kinds.items() if kind in ("category", "text"))}
+    columns = read_columns(table, keep, {i for i, kind in kinds.items() if kind == "drop"} - set(candidates))
+    key = key_column(table, header, {i: columns.texts[i] for i in candidates}, options.nodes)
+    numbers, nodes = columns.numbers, columns.texts.pop(key)
+    check_keys(table, header[key], numbers, nodes)
+    attributes = {i: name for i, name in enumerate(header) if i != key}
+    encoded = Encoder(table, attributes, columns, options).encode()
     return AttributeTable(
         np.fromiter(nodes, dtype=object, count=len(nodes)),
-        matrix,
-        np.array(names, dtype=object),
+        encoded.matrix,
+        np.array(encoded.names, dtype=object),
         table.label,
         table.unit,
         numbers,
+        encoded.scaling,
+        replace(encoded.notes, key=header[key]),
     )
 
 
 def write_attributes(graph: Graph, path: str | Path) -> None:
-    """Write one node per row: its name and its attributes, zeros included. The suffix decides the format.
+    """Write one node per row: its name and its attributes as the graph holds them, zeros included.
+
+    The suffix decides the format. ``read_attributes`` with ``scale="none"`` gives back the same numbers: whole numbers
+    that it would take for ids are written with a decimal point.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -153,12 +184,20 @@ def write_attributes(graph: Graph, path: str | Path) -> None:
     """
     if graph.attributes is None:
         raise InputError(f"{path}: the graph has no attributes to write")
-    names = written_names(graph, str(path))
-    rows = ((name, *row) for name, row in zip(names, dense_rows(graph), strict=True))
-    write_table(path, ["node", *written_columns(graph, str(path))], rows)
+    names, columns = written_names(graph, str(path)), written_columns(graph, str(path))
+    text = suffix_of(Path(path)).removesuffix(".gz") in DELIMITERS
+    decimal = list(integer_columns(columns, graph.attributes)) if text else []
+
+    def rows() -> Iterator[Sequence[Any]]:
+        for name, row in zip(names, dense_rows(graph), strict=True):
+            for column in decimal:
+                row[column] = repr(row[column])
+            yield name, *row
+
+    write_table(path, ["node", *columns], rows())
 
 
-def dense_rows(graph: Graph) -> Iterator[list[float]]:
+def dense_rows(graph: Graph) -> Iterator[list[Any]]:
     """Attributes of one node after the other, zeros included."""
     x = graph.attributes
     if x is None:
@@ -176,15 +215,7 @@ def dense_columns(graph: Graph) -> Iterator[NDArray[np.float64]]:
         yield (x[:, [column]].toarray()[:, 0] if isinstance(x, csc_array) else x[:, column]).astype(np.float64)
 
 
-def node_column(header: Sequence[str]) -> int:
-    """Position of the column that names the nodes: the first, unless another is called so."""
-    names = [name.lower() for name in header]
-    if names[0] in NODE_COLUMNS:
-        return 0
-    return next((names.index(name) for name in NODE_COLUMNS if name in names), 0)
-
-
-def _is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
+def _is_header(first: Sequence[str]) -> bool:
     return first[0] == "" or first[0].lower() in NODE_COLUMNS or not any(map(_is_number, first[1:]))
 
 

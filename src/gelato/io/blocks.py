@@ -39,6 +39,9 @@ class RowBlock(Protocol):
     def values(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """``(r, p)`` the numbers in some columns, ``nan`` where a cell is not a finite number."""
 
+    def picked(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[Any]:
+        """``(c,)`` single cells, given by their rows in the block and their columns."""
+
 
 class LineBlock:
     """Plain lines of text, all of the same number of cells, with one ASCII character between them."""
@@ -59,6 +62,11 @@ class LineBlock:
         if len(columns) < starts.shape[1]:
             starts, ends = starts.take(columns, axis=1), ends.take(columns, axis=1)
         return _parsed(self._text, starts, ends, lambda text: number(text.strip()))
+
+    def picked(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[Any]:
+        """Single cells, without the spaces around them."""
+        bounds = zip(self._starts[rows, columns].tolist(), self._ends[rows, columns].tolist(), strict=True)
+        return [self._text[start:end].decode().strip() for start, end in bounds]
 
 
 class CellBlock:
@@ -82,6 +90,10 @@ class CellBlock:
         if text is not None:
             return _parsed(text, *_bounds(text, _END, count), number)
         return np.array([[number(cell) for cell in row] for row in picked])
+
+    def picked(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[Any]:
+        """Single cells."""
+        return [self._rows[row][column] for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
 
 
 def line_block(numbers: Sequence[int], lines: Sequence[str], delimiter: str) -> RowBlock:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from gelato.errors import InputError
+from gelato.io.blocks import RowBlock
+from gelato.io.cell_kinds import is_mark
 from gelato.io.compact import SPARSE_BELOW, Matrix, compact, nonzeros
 from gelato.io.table import Table
 
@@ -19,30 +21,36 @@ class Columns:
 
     Attributes:
         numbers: ``(n,)`` number of each row in its source.
-        texts: the cells of the columns that were to be kept as they are, and of those that are not all finite numbers.
-        matrix: ``(n, p)`` the other columns, in their order.
+        texts: the cells of the columns that were to be kept as they are, and of those with other cells than finite
+            numbers and marks of missing values.
+        plain: ``(p,)`` the other columns, in their order.
+        matrix: ``(n, p)`` their numbers, ``nan`` where a cell is missing.
     """
 
     numbers: list[int]
     texts: dict[int, list[Any]]
+    plain: NDArray[np.intp]
     matrix: Matrix
 
 
-def read_columns(table: Table, keep: Collection[int]) -> Columns:
+def read_columns(table: Table, keep: Collection[int], skip: Collection[int] = ()) -> Columns:
     """Read a table once, and a second time for columns that look like numbers at first but are not.
 
     Args:
         table: what to read; all its columns are kept as they are when it can be read only once.
         keep: columns whose cells are kept as they are, whatever they hold.
+        skip: columns that are not wanted at all.
     """
-    texts: dict[int, list[Any]] = {column: [] for column in (keep if table.again else range(table.width))}
-    plain = np.array([column for column in range(table.width) if column not in texts], dtype=np.intp)
+    wanted = [column for column in range(table.width) if column not in skip]
+    texts: dict[int, list[Any]] = {column: [] for column in wanted if column in keep or not table.again}
+    plain = np.array([column for column in wanted if column not in texts], dtype=np.intp)
+    numeric = np.zeros(table.width, dtype=bool)
     numbers: list[int] = []
     pieces: list[tuple[NDArray[np.intp], Matrix]] = []
     late: list[int] = []
     for block in table.blocks():
         values = block.values(plain)
-        good = ~np.isnan(values).any(axis=0)
+        good = _only_numbers_and_marks(block, plain, values)
         if not good.all():
             bad = plain[~good].tolist()
             if numbers:
@@ -50,16 +58,20 @@ def read_columns(table: Table, keep: Collection[int]) -> Columns:
             else:
                 texts |= {column: [] for column in bad}
             plain, values = plain[good], values[:, good]
+        numeric[plain] |= ~np.isnan(values).all(axis=0)
         for column, cells in texts.items():
             cells += block.cells(column)
         pieces.append((plain, compact(values)))
         numbers += block.numbers
+    late += plain[~numeric[plain]].tolist()  # nothing but marks
+    plain = plain[numeric[plain]]
     if late:
-        texts |= _cells(table, late, len(numbers))
-    return Columns(numbers, texts, _joined(pieces, plain, len(numbers)))
+        texts |= read_cells(table, late, len(numbers))
+    return Columns(numbers, texts, plain, _joined(pieces, plain, len(numbers)))
 
 
-def _cells(table: Table, columns: Sequence[int], rows: int) -> dict[int, list[Any]]:
+def read_cells(table: Table, columns: Sequence[int], rows: int) -> dict[int, list[Any]]:
+    """The ``(rows,)`` cells of some columns of a table that has been read before."""
     texts: dict[int, list[Any]] = {column: [] for column in columns}
     for block in table.blocks(columns):
         for column, cells in texts.items():
@@ -67,6 +79,23 @@ def _cells(table: Table, columns: Sequence[int], rows: int) -> dict[int, list[An
     if any(len(cells) != rows for cells in texts.values()):
         raise InputError(f"{table.label}: the file changed while it was being read; read it again")
     return texts
+
+
+def _only_numbers_and_marks(
+    block: RowBlock, columns: NDArray[np.intp], values: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """``(p,)`` which columns have no cells but finite numbers and marks of missing values."""
+    odd = np.isnan(values)
+    good: NDArray[np.bool_] = np.asarray(~odd.any(axis=0))
+    some = np.flatnonzero(~good)
+    first = odd[:, some].argmax(axis=0)  # most columns that are not numbers show it at once
+    some = some[[is_mark(cell) for cell in block.picked(first, columns[some])]] if len(some) else some
+    if len(some):
+        good[some] = True
+        row, place = odd[:, some].nonzero()
+        other = [not is_mark(cell) for cell in block.picked(row, columns[some[place]])]
+        good[some[place[other]]] = False
+    return good
 
 
 def _joined(pieces: list[tuple[NDArray[np.intp], Matrix]], columns: NDArray[np.intp], rows: int) -> Matrix:

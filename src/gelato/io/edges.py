@@ -72,8 +72,12 @@ def table_graph(table: Table, schema: EdgeSchema, joining: Joining, *, directed:
             _header_hint(table, links, attributes),
         )
         names, sides, pairs = joined.names, joined.sides, joined.place[nodes.pairs]
-        fields = {"attributes": joined.matrix, "attribute_names": attributes.columns}
-        line = attributes_line(_summary(attributes), joined, joining.missing)
+        fields = {
+            "attributes": joined.matrix,
+            "attribute_names": attributes.columns,
+            "scaling": attributes.scaling,
+        }
+        line = attributes_line(attributes.summary(), joined, joining.missing)
     graph = Graph.from_edges(
         pairs,
         len(names),
@@ -140,7 +144,3 @@ def _header_hint(table: Table, links: Links, attributes: AttributeTable) -> str:
     if table.header is not None or any(value in set(attributes.names.tolist()) for value in first):
         return ""
     return f"; if line {links.rows[0]} names the columns, add --source {first[0]} --target {first[1]}"
-
-
-def _summary(attributes: AttributeTable) -> str:
-    return f"{attributes.label}: {len(attributes.names):,} rows, {len(attributes.columns):,} attributes"

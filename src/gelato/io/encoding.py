@@ -1,131 +1,229 @@
-"""From columns of cells to a matrix: numbers as they are, categories one-hot, text as a bag of words.
-
-A column whose cells are all numbers is a ``number``. Any other is a ``category``, unless it has cells of more than one
-word and more than half of its values differ: then it is ``text``. A column that is mostly numbers, or in which a cell
-marks a missing value, is refused: guessing would turn one bad cell into hundreds of attributes.
-"""
+"""From columns of cells to a matrix: numbers scaled, categories one-hot, text as a bag of words."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack, issparse
+from scipy.sparse import csr_array, hstack
 
 from gelato.errors import InputError
+from gelato.io.cell_kinds import CellKinds, cell_kinds
+from gelato.io.columns import Columns, read_cells
 from gelato.io.compact import Matrix, compact
-from gelato.registry import Registry
+from gelato.io.identifiers import integer_columns, why_identifier, without_measurements
+from gelato.io.missing import Gap, fill_numbers, flags, number_gaps, refuse_missing, refuse_odd
+from gelato.io.notes import MissingCells, Notes, some
+from gelato.io.options import AttributeOptions
+from gelato.io.scales import SCALES, statistics
+from gelato.io.table import Table
+from gelato.scaling import Scaling
 
-Cells = Sequence[Any]
-Locator = Callable[[int], str]
-"""Where the ``i``-th cell of a column stands, as messages put it."""
-
-MISSING = frozenset({"na", "n/a", "nan", "null", "#n/a"})
-"""Lower-case cells that stand for a missing value in a column whose kind is guessed."""
+LISTED = 50
+"""How many reasons a refusal lists at most."""
 
 
-def encode(
-    names: Sequence[str],
-    texts: Mapping[str, Cells],
-    numbers: Matrix,
-    kinds: Mapping[str, str],
-    place: Callable[[str, int], str],
-) -> tuple[Matrix, list[str]]:
-    """The ``(n, f)`` matrix of some columns of ``n`` cells, and the names of its ``f`` attributes.
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The ``(n, f)`` attributes of a table, their ``(f,)`` names, how they were scaled, and what became of columns."""
+
+    matrix: Matrix
+    names: list[str]
+    scaling: Scaling | None
+    notes: Notes
+
+
+class Encoder:
+    """The columns of a table on their way to attributes.
 
     Args:
-        names: all columns, in their order.
-        texts: cells of the columns that are to be encoded here, ``""`` where one is empty.
-        numbers: ``(n, p)`` the other columns, which are finite numbers, in their order.
-        kinds: ``number``, ``category`` or ``text`` for the columns whose kind is not to be guessed.
-        place: where a cell stands, from its column and its row.
+        table: where they come from, for messages and to read some cells again.
+        names: all columns of attributes, in their order, by their position.
+        columns: what was read of them.
+        options: how to treat them.
     """
-    for name, kind in kinds.items():
-        if name not in names:
-            raise InputError(f"kinds names a column {name!r} that is not in the table; known: {', '.join(names)}")
-        KINDS[kind]  # refuses an unknown kind
-    coded = {
-        name: _encode_column(name, texts[name], kinds.get(name), partial(place, name))
-        for name in names
-        if name in texts
-    }
-    if not coded:
-        return numbers, list(names)
-    labels = [coded[name][1] if name in coded else [name] for name in names]
-    first = np.cumsum([0, *map(len, labels)])
-    spans = {name: np.arange(first[i], first[i + 1]) for i, name in enumerate(names)}
-    there = np.concatenate([spans[name] for name in (*(name for name in names if name not in coded), *coded)])
-    wide = csr_array(hstack([csr_array(numbers), *(csr_array(block) for block, _ in coded.values())], format="csr"))
-    wide = csr_array((wide.data, there[wide.indices], wide.indptr), shape=wide.shape)
-    wide.sort_indices()
-    counted = any(issparse(block) for block, _ in coded.values())
-    return wide if counted else compact(wide), [label for column in labels for label in column]
 
+    def __init__(self, table: Table, names: Mapping[int, str], columns: Columns, options: AttributeOptions) -> None:
+        self._table, self._names, self._options, self._columns = table, names, options, columns
+        kinds = options.kinds
+        self._coded = {names[i]: cell_kinds(cells, kinds.get(names[i])) for i, cells in columns.texts.items()}
+        self._plain = [names[i] for i in columns.plain.tolist()]
+        self._gaps = self._missing_cells()
+        self._left_out: dict[str, str] = {}
 
-def _encode_column(name: str, cells: Cells, kind: str | None, place: Locator) -> tuple[Any, list[str]]:
-    if "" in cells:
-        raise InputError(f"{place(cells.index(''))} is empty; fill it, or drop the row or the column")
-    return KINDS[kind or _guess(cells, place)](name, cells, place)
+    def encode(self) -> Encoded:
+        """The attributes of all columns that carry any."""
+        self._leave_out()
+        numbers = [name for name in self._names.values() if self._is_number(name)]
+        raw = self._numbers(numbers)
+        pieces: dict[str, tuple[Any, list[str]]] = {}
+        if self._options.missing == "category":
+            pieces |= {numbers[i]: (flag, [f"{numbers[i]}=missing"]) for i, flag in flags(raw).items()}
+        raw = fill_numbers(raw, self._options.missing)
+        about = statistics(raw)
+        scaling = SCALES[self._options.scale](raw, about)
+        constant = {numbers[i] for i in np.flatnonzero(about.constant)} if scaling is not None else set()
+        for name, column in self._coded.items():
+            if name not in self._left_out and column.kind in ("category", "text"):
+                pieces[name] = (_categories if column.kind == "category" else _words)(name, column, self._options)
+        self._check_any()
+        self._left_out |= dict.fromkeys(constant, "constant")
+        scaled = raw if scaling is None or not scaling.kind.any() else scaling.apply(raw)
+        matrix, names, there = _assembled(list(self._names.values()), numbers, scaled, pieces)
+        if scaling is not None:
+            scaling = scaling.moved(there, len(names)) if scaling.kind.any() else None
+        binary = {numbers[i] for i in np.flatnonzero(about.binary)}
+        return Encoded(matrix, names, scaling, self._notes(numbers, binary))
 
-
-def _guess(cells: Cells, place: Locator) -> str:
-    if _floats(cells) is not None:
-        return "number"
-    texts = [str(cell) for cell in cells]
-    for row, text in enumerate(texts):
-        if text.strip().casefold() in MISSING:
-            raise InputError(f"{place(row)} is {text!r}, a missing value; fill it, or drop the row or the column")
-    odd = [row for row, cell in enumerate(cells) if _floats([cell]) is None]
-    if len(odd) <= len(cells) / 2:
-        raise InputError(
-            f"{place(odd[0])} is {texts[odd[0]]!r}, but most of the column is numbers; "
-            "correct it, or set the kind of the column with kinds="
+    def _missing_cells(self) -> dict[str, Gap]:
+        """The missing cells of all columns, in their order; cells that are no numbers are refused."""
+        number = self._columns.numbers
+        odd = {name: column for name, column in self._coded.items() if len(column.odd)}
+        refuse_odd(
+            self._table.label,
+            {name: Gap(len(odd[name].odd), int(odd[name].odd[0])) for name in self._names.values() if name in odd},
+            {name: str(column.cells[column.odd[0]]) for name, column in odd.items()},
+            lambda row: f"{self._table.unit} {number[row]}",
         )
-    several_words = any(len(text.split()) > 1 for text in texts)
-    return "text" if several_words and len(set(texts)) > len(texts) / 2 else "category"
+        gaps = number_gaps(self._plain, self._columns.matrix)
+        gaps |= {name: Gap(len(c.missing), int(c.missing[0])) for name, c in self._coded.items() if len(c.missing)}
+        gaps = {name: gaps[name] for name in self._names.values() if name in gaps}
+        if self._options.missing == "refuse":
+            refuse_missing(self._table.label, gaps, lambda row: f"{self._table.unit} {number[row]}")
+        return gaps
+
+    def _leave_out(self) -> None:
+        """Note the columns that carry nothing."""
+        n, kinds = len(self._columns.numbers), self._options.kinds
+        reasons = {name: "as asked" for name, kind in kinds.items() if kind == "drop"}
+        empty = [name for name, column in self._coded.items() if column.kind == "nothing" or len(column.missing) == n]
+        reasons |= dict.fromkeys(empty, "no values")
+        if self._options.missing == "drop":
+            reasons = {name: f"missing cells: {gap.count:,}" for name, gap in self._gaps.items()} | reasons
+        reasons = self._identifiers() | reasons
+        self._left_out = {name: reasons[name] for name in self._names.values() if name in reasons}
+
+    def _identifiers(self) -> dict[str, str]:
+        """Columns of a guessed kind that only tell nodes apart, and why."""
+        kinds, places = self._options.kinds, dict(zip(self._names.values(), self._names, strict=True))
+        likely = {self._plain[i]: why for i, why in integer_columns(self._plain, self._columns.matrix).items()}
+        certain = {*kinds, *(self._names[i] for i in self._table.floats if i in self._names)}
+        likely = {name: why for name, why in likely.items() if name not in certain}
+        if likely:
+            cells = read_cells(self._table, [places[name] for name in likely], len(self._columns.numbers))
+            columns = {name: cell_kinds(cells[places[name]], "number") for name in likely}
+            likely = {name: why for name in likely if (why := why_identifier(name, columns[name])) is not None}
+        guessed = {name: column for name, column in self._coded.items() if name not in certain}
+        whole = {name: column for name, column in guessed.items() if column.kind == "number"}
+        likely |= {name: why for name, c in whole.items() if (why := why_identifier(name, c)) is not None}
+        likely = without_measurements(likely, sum(map(self._is_number, self._names.values())))
+        words = {name: column for name, column in guessed.items() if column.kind == "category"}
+        return likely | {name: why for name, c in words.items() if (why := why_identifier(name, c)) is not None}
+
+    def _is_number(self, name: str) -> bool:
+        if name in self._left_out or self._options.kinds.get(name) == "drop":
+            return False
+        return name not in self._coded or self._coded[name].kind == "number"
+
+    def _numbers(self, names: list[str]) -> Matrix:
+        """``(n, p)`` columns of numbers in this order, ``nan`` where a cell is missing."""
+        if names == self._plain:
+            return self._columns.matrix
+        place = {name: i for i, name in enumerate(names)}
+        held = [i for i, name in enumerate(self._plain) if name in place]
+        plain = self._columns.matrix[:, held]
+        rest = [name for name in names if name in self._coded]
+        if not rest:
+            return plain
+        other = np.column_stack([self._coded[name].values for name in rest])
+        there = np.array([place[name] for name in (*(self._plain[i] for i in held), *rest)])
+        if not isinstance(plain, csr_array):
+            return compact(np.hstack([plain, other])[:, np.argsort(there)])
+        wide = csr_array(hstack([plain, csr_array(other)], format="csr"))
+        return compact(_placed(wide, there, len(names)))
+
+    def _check_any(self) -> None:
+        """Refuse a table of which nothing is left."""
+        if all(name in self._left_out for name in self._names.values()):
+            name = next(iter(self._left_out))
+            reasons = some([f"{column} ({why})" for column, why in self._left_out.items()], LISTED)
+            raise InputError(
+                f"{self._table.label}: no column carries attributes: {reasons}; keep one by saying what it is, such as"
+                f" --kind {name}=category, text or number (kinds={{{name!r}: 'category'}}), or leave the table out"
+            )
+
+    def _notes(self, numbers: Sequence[str], binary: set[str]) -> Notes:
+        kept = [name for name in self._names.values() if name not in self._left_out]
+        kind = {name: self._coded[name].kind if name in self._coded else "number" for name in kept}
+        policy, out = self._options.missing, self._left_out
+        means = {"zero": "0", "category": "the mean, and marked"}.get(policy or "mean", "the mean")
+        became = {"number": means, "category": "a category" if policy == "category" else "", "text": ""}
+        gone = [MissingCells(name, gap.count, became[kind[name]]) for name, gap in self._gaps.items() if name in kind]
+        return Notes(
+            numbers=tuple(name for name in numbers if name in kind and name not in binary),
+            scale=self._options.scale,
+            flags=tuple(name for name in numbers if name in kind and name in binary),
+            categories=tuple(name for name in kept if kind[name] == "category"),
+            texts=tuple(name for name in kept if kind[name] == "text"),
+            left_out=tuple((name, out[name]) for name in self._names.values() if name in out),
+            missing=tuple(gone),
+        )
 
 
-def _number(name: str, cells: Cells, place: Locator) -> tuple[NDArray[np.float64], list[str]]:
-    values = _floats(cells)
-    if values is None:
-        row = next(row for row, cell in enumerate(cells) if _floats([cell]) is None)
-        raise InputError(f"{place(row)} is {cells[row]!r}, not a number; correct it or choose another kind")
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InputError(f"{place(row)} is {cells[row]!r}, not a finite number; fill it, or drop the row or the column")
-    return values[:, None], [name]
+def _categories(name: str, column: CellKinds, options: AttributeOptions) -> tuple[csr_array, list[str]]:
+    return _counted(name, "=", [[str(cell)] for cell in column.cells], column, options)
 
 
-def _category(name: str, cells: Cells, place: Locator) -> tuple[csr_array, list[str]]:
-    return _counted(name, "=", [[str(cell)] for cell in cells])
+def _words(name: str, column: CellKinds, options: AttributeOptions) -> tuple[csr_array, list[str]]:
+    return _counted(name, ":", [re.findall(r"[^\W_]+", str(cell).lower()) for cell in column.cells], column, options)
 
 
-def _text(name: str, cells: Cells, place: Locator) -> tuple[csr_array, list[str]]:
-    return _counted(name, ":", [re.findall(r"[^\W_]+", str(cell).lower()) for cell in cells])
-
-
-def _counted(name: str, joint: str, terms: list[list[str]]) -> tuple[csr_array, list[str]]:
-    """How often each term occurs in each row, with the terms in alphabetical order."""
+def _counted(
+    name: str, joint: str, terms: list[list[str]], column: CellKinds, options: AttributeOptions
+) -> tuple[csr_array, list[str]]:
+    """How often each term occurs in each row, with the terms in alphabetical order; missing cells have none."""
+    for row in column.missing.tolist():
+        terms[row] = []
     vocabulary = sorted({term for row in terms for term in row})
+    labels = [f"{name}{joint}{term}" for term in vocabulary]
     position = {term: i for i, term in enumerate(vocabulary)}
     counts = [Counter(row) for row in terms]
     starts = np.cumsum([0, *map(len, counts)])
     data = np.fromiter((count for row in counts for count in row.values()), dtype=np.float64, count=starts[-1])
     indices = np.fromiter((position[term] for row in counts for term in row), dtype=np.int64, count=starts[-1])
     matrix = csr_array((data, indices, starts), shape=(len(terms), len(vocabulary)))
-    return matrix, [f"{name}{joint}{term}" for term in vocabulary]
+    if options.missing != "category" or not len(column.missing):
+        return matrix, labels
+    gap = csr_array((np.ones(len(column.missing)), (column.missing, 0 * column.missing)), shape=(len(terms), 1))
+    label = f"{name}=missing" if f"{name}=missing" not in labels else f"{name}=(missing)"
+    return csr_array(hstack([matrix, gap], format="csr")), [*labels, label]
 
 
-def _floats(cells: Cells) -> NDArray[np.float64] | None:
-    try:
-        return np.array(list(map(float, cells)))
-    except (TypeError, ValueError, OverflowError):
-        return None
+def _assembled(
+    order: Sequence[str], numbers: list[str], values: Matrix, pieces: Mapping[str, tuple[Any, list[str]]]
+) -> tuple[Matrix, list[str], NDArray[np.int64]]:
+    """The columns of numbers and the pieces that belong to some names, in the order of the names.
+
+    Returns the matrix, the names of its columns, and where each column of numbers is in it.
+    """
+    if not pieces:
+        return compact(values), numbers, np.arange(len(numbers))
+    number = set(numbers)
+    labels = [([name] if name in number else []) + (pieces[name][1] if name in pieces else []) for name in order]
+    first = np.cumsum([0, *map(len, labels)])
+    spans = {name: range(first[i], first[i + 1]) for i, name in enumerate(order)}
+    there = [spans[name][0] for name in numbers]
+    there += [place for name, (_, own) in pieces.items() for place in spans[name][-len(own) :] if own]
+    wide = csr_array(hstack([csr_array(values), *(csr_array(block) for block, _ in pieces.values())], format="csr"))
+    where = np.array(there, dtype=np.int64)
+    return _placed(wide, where, int(first[-1])), [x for each in labels for x in each], where[: len(numbers)]
 
 
-KINDS: Registry[Callable[[str, Cells, Locator], tuple[Any, list[str]]]] = Registry(
-    "kind of column", {"number": _number, "category": _category, "text": _text}
-)
+def _placed(matrix: csr_array, there: NDArray[np.int64], width: int) -> csr_array:
+    """A matrix whose column ``i`` becomes column ``there[i]`` of ``width``."""
+    placed = csr_array((matrix.data, there[matrix.indices], matrix.indptr), shape=(matrix.shape[0], width))
+    placed.sort_indices()
+    return placed

@@ -27,6 +27,13 @@ def parse_floats(
         ends: ``(c,)`` positions behind the last bytes.
         parse: the number in one cell, or ``nan``.
     """
+    likely = _like_numbers(text, starts, ends)
+    if not likely.all():  # one NA would keep the fast way from all other cells
+        mixed = np.empty(len(starts))
+        mixed[likely] = parse_floats(text, starts[likely], ends[likely], parse)
+        rest = zip(starts[~likely].tolist(), ends[~likely].tolist(), strict=True)
+        mixed[~likely] = [parse(text[start:end].decode()) for start, end in rest]
+        return mixed
     values = _by_arrow(text, starts, ends) if len(starts) >= ENOUGH_CELLS else None
     if values is None:
         bounds = list(zip(starts.tolist(), ends.tolist(), strict=True))
@@ -35,6 +42,15 @@ def parse_floats(
         except ValueError:
             values = np.array([parse(text[start:end].decode()) for start, end in bounds], dtype=np.float64)
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def _like_numbers(text: bytes, starts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """``(c,)`` which cells begin like a number: with a digit, or with a sign or a point and something after it."""
+    if not len(starts):
+        return np.ones(0, dtype=np.bool_)
+    first = np.frombuffer(text, np.uint8)[np.minimum(starts, len(text) - 1)]
+    digit = (first >= ord("0")) & (first <= ord("9"))
+    return (ends > starts) & (digit | (np.isin(first, np.frombuffer(b"+-.", np.uint8)) & (ends > starts + 1)))
 
 
 def _by_arrow(text: bytes, starts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.float64] | None:

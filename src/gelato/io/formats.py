@@ -1,8 +1,7 @@
 """Graph files by suffix: ``read_graph`` and ``write_graph``."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -95,8 +94,9 @@ def read_graph_and_notes(
     isolated: bool | Isolated = False,
     kinds: Mapping[str, str] | None = None,
     missing: str | None = None,
-    scale: str = "standard",
+    scale: str | None = None,
     key: str | int | None = None,
+    like: Collection[str] | None = None,
     **columns: Any,
 ) -> tuple[Graph, Reading | None]:
     """The graph in a file, and what was read, in words; the options are those of ``read_graph``."""
@@ -109,21 +109,14 @@ def read_graph_and_notes(
         if isinstance(attributes, AttributeTable):
             return attributes
         assert attributes is not None
-        return _attributes(attributes, nodes, kinds=kinds, missing=missing, scale=scale, key=key)
+        return read_attributes(
+            attributes, kinds=kinds, missing=missing, scale=scale or "standard", key=key, nodes=nodes, like=like
+        )
 
     joining = Joining(None if attributes is None else table, choice, missing)
     known = suffix_of(path) in {*FORMATS, *NO_TABLES}
     read = format_of(path, FORMATS).read if known else read_edges
     return read(path, schema, joining, directed)
-
-
-def _attributes(path: str | Path, nodes: set[Any], **options: Any) -> AttributeTable:
-    """The attribute table of some nodes."""
-    known = signature(read_attributes).parameters
-    options = {name: value for name, value in options.items() if value is not None}
-    return read_attributes(
-        path, **{name: value for name, value in {"nodes": nodes, **options}.items() if name in known}
-    )
 
 
 def write_graph(graph: Graph, path: str | Path) -> None:
@@ -146,7 +139,7 @@ def write_graph(graph: Graph, path: str | Path) -> None:
     format_of(Path(path), FORMATS).write(graph, Path(path))
 
 
-def _read_npz(path: Path, schema: EdgeSchema, joining: Joining, directed: bool) -> tuple[Graph, None]:
+def _read_npz(path: Path, schema: EdgeSchema, joining: Joining, directed: bool) -> tuple[Graph, Reading | None]:
     if schema != EdgeSchema():
         raise InputError(
             f"{path}: an .npz file has no columns; leave out source, target, weight, time and the like "
@@ -160,7 +153,10 @@ def _read_npz(path: Path, schema: EdgeSchema, joining: Joining, directed: bool) 
     if graph.attributes is not None:
         raise InputError(f"{path} has attributes already; leave out {attributes.label}")
     table = attributes.of(names)
-    return replace(graph, attributes=table.matrix, attribute_names=table.columns, names=table.names), None
+    named = replace(
+        graph, attributes=table.matrix, attribute_names=table.columns, names=table.names, scaling=table.scaling
+    )
+    return named, Reading(None, attributes.summary())
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,12 @@ class FrameColumn:
         """``(n,)`` the cells, listed on first use."""
         return self.listed()
 
+    def cell(self, row: int) -> Any:
+        """One cell; those of a column of numbers are not listed for it."""
+        if self.numbers is None:
+            return self.cells[row]
+        return "" if self.numbers[row] != self.numbers[row] else self.numbers[row].item()
+
     def values(self, rows: slice) -> NDArray[np.float64]:
         """The numbers in some rows, ``nan`` where a cell is not a finite number."""
         if self.numbers is None:
@@ -86,6 +92,11 @@ class _FrameBlock:
         for i, column in enumerate(columns.tolist()):
             values[:, i] = self._columns[column].values(self._rows)
         return values
+
+    def picked(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[Any]:
+        """Single cells."""
+        places = zip((rows + self._rows.start).tolist(), columns.tolist(), strict=True)
+        return [self._columns[column].cell(row) for row, column in places]
 
 
 def _pandas_column(column: Any) -> FrameColumn:

@@ -1,6 +1,7 @@
 """Data frames of pandas and Polars: one frame of links, and one of nodes with their attributes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from gelato.graph import Graph, checked_direction
@@ -10,6 +11,7 @@ from gelato.io.frame_table import FrameColumn, frame_table, pandas_columns, pola
 from gelato.io.joining import Isolated, isolated_choice
 from gelato.io.names import written_columns
 from gelato.io.optional import optional
+from gelato.io.options import AttributeOptions
 from gelato.io.predicted import RankedLinks, checked, first_of_each, keys_of
 from gelato.io.schema import Column, EdgeSchema, Negative, Several
 
@@ -24,6 +26,9 @@ def from_pandas(
     weight: Column | Literal[False] = None,
     time: Column | Literal[False] = None,
     kinds: Mapping[str, str] | None = None,
+    missing: str | None = None,
+    scale: str = "standard",
+    key: str | int | None = None,
     isolated: bool | Isolated = False,
     predicted: Column | Literal[False] = None,
     negative: Negative = "refuse",
@@ -32,7 +37,8 @@ def from_pandas(
 ) -> Graph:
     """The graph of a pandas frame of links, with attributes from a frame of nodes.
 
-    The options are those of ``read_graph``, and ``kinds`` that of ``read_attributes``; names of nodes keep their type.
+    The options are those of ``read_graph``, and ``kinds``, ``missing``, ``scale`` and ``key`` those of
+    ``read_attributes``; names of nodes keep their type.
 
     >>> import pandas
     >>> from_pandas(pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}))
@@ -42,7 +48,8 @@ def from_pandas(
     schema = EdgeSchema(
         source, target, weight, time, predicted=predicted, negative=negative, bipartite=bipartite, among=among
     )
-    return _graph(pandas_columns(edges), columns, schema, directed, kinds or {}, isolated)
+    options = AttributeOptions(kinds or {}, missing, scale, key)
+    return _graph(pandas_columns(edges), columns, schema, directed, options, isolated)
 
 
 def from_polars(
@@ -55,6 +62,9 @@ def from_polars(
     weight: Column | Literal[False] = None,
     time: Column | Literal[False] = None,
     kinds: Mapping[str, str] | None = None,
+    missing: str | None = None,
+    scale: str = "standard",
+    key: str | int | None = None,
     isolated: bool | Isolated = False,
     predicted: Column | Literal[False] = None,
     negative: Negative = "refuse",
@@ -66,7 +76,8 @@ def from_polars(
     schema = EdgeSchema(
         source, target, weight, time, predicted=predicted, negative=negative, bipartite=bipartite, among=among
     )
-    return _graph(polars_columns(edges), columns, schema, directed, kinds or {}, isolated)
+    options = AttributeOptions(kinds or {}, missing, scale, key)
+    return _graph(polars_columns(edges), columns, schema, directed, options, isolated)
 
 
 def to_pandas(graph: Graph, *, predicted: RankedLinks | None = None) -> tuple[Any, Any]:
@@ -93,14 +104,14 @@ def _graph(
     nodes: Mapping[str, FrameColumn] | None,
     schema: EdgeSchema,
     directed: bool,
-    kinds: Mapping[str, str],
+    options: AttributeOptions,
     isolated: bool | Isolated,
 ) -> Graph:
     def attributes(names: set[Any]) -> AttributeTable:
         assert nodes is not None
-        return attribute_table(frame_table(nodes, "the frame of nodes"), kinds)
+        return attribute_table(frame_table(nodes, "the frame of nodes"), replace(options, nodes=names))
 
-    joining = Joining(None if nodes is None else attributes, isolated_choice(isolated))
+    joining = Joining(None if nodes is None else attributes, isolated_choice(isolated), options.missing)
     checked_direction(directed)
     return table_graph(frame_table(edges, "the frame of links"), schema, joining, directed=directed)[0]
 

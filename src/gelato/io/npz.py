@@ -3,7 +3,8 @@
 ``edges`` ``(m, 2)`` and ``num_nodes`` are always present; attributes are ``x`` if dense, and ``x_data``, ``x_indices``,
 ``x_indptr`` and ``x_shape`` when sparse; ``y``, ``names``, ``x_names``, ``weights``, ``times``, ``directed`` and
 ``sides`` stand for labels, names of nodes and attributes, weights and times of the links, direction, and the side of
-each node of a bipartite graph, where the graph has them.
+each node of a bipartite graph, where the graph has them; ``scaling_kind`` and further ones for how the attributes were
+scaled.
 Names are text or integers; other arrays in the file are ignored.
 """
 
@@ -17,8 +18,11 @@ from scipy.sparse import csr_array
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io.files import DAMAGED, reading, written_aside
+from gelato.scaling import Scaling
 
 SPARSE_ARRAYS = ("x_data", "x_indices", "x_indptr", "x_shape")
+SCALING = "scaling_"
+"""What the names of the arrays of a scaling begin with."""
 
 
 def read_npz(path: Path, directed: bool = False) -> Graph:
@@ -45,6 +49,7 @@ def read_npz(path: Path, directed: bool = False) -> Graph:
             attribute_names=_objects(arrays.get("x_names")),
             labels=arrays.get("y"),
             sides=arrays.get("sides"),
+            scaling=_scaling(arrays),
         )
     except (TypeError, ValueError) as error:  # InputError is a ValueError
         raise InputError(f"{path}: {error}") from None
@@ -70,6 +75,8 @@ def write_npz(graph: Graph, path: Path) -> None:
         arrays |= {"x_data": x.data, "x_indices": x.indices, "x_indptr": x.indptr, "x_shape": np.array(x.shape)}
     else:
         arrays["x"] = x
+    if graph.scaling is not None:
+        arrays |= {SCALING + name: array for name, array in graph.scaling.arrays().items()}
     with written_aside(path) as goal, goal.open("wb") as stream:
         np.savez_compressed(stream, **{name: array for name, array in arrays.items() if array is not None})
 
@@ -97,6 +104,14 @@ def _attributes(arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | csr_array | N
     except (TypeError, ValueError) as error:
         raise InputError(f"{', '.join(SPARSE_ARRAYS)} do not fit together: {error}") from None
     return attributes
+
+
+def _scaling(arrays: dict[str, NDArray[Any]]) -> Scaling | None:
+    held = {name.removeprefix(SCALING): array for name, array in arrays.items() if name.startswith(SCALING)}
+    try:
+        return Scaling.of_arrays(held) if "kind" in held else None
+    except KeyError as error:
+        raise InputError(f"there is no array {SCALING}{error.args[0]}; write the file again") from None
 
 
 def _objects(array: NDArray[Any] | None) -> NDArray[Any] | None:

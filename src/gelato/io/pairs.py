@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gelato.errors import InputError
 from gelato.graph import Graph, Pairs
-from gelato.io.attributes import NODE_COLUMNS, node_column
+from gelato.io.key_column import NODE_COLUMNS, node_column
 from gelato.io.names import index_in, text_index
 from gelato.io.schema import Column, EdgeSchema
 from gelato.io.table import Table

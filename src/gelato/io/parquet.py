@@ -34,7 +34,7 @@ def parquet_table(
         )
     with reading(path) as stream:
         file = _File(path, stream)
-        yield Table(str(path), "row", file.names, len(file.names), file.cells, file.blocks)
+        yield Table(str(path), "row", file.names, len(file.names), file.cells, file.blocks, floats=file.floats)
 
 
 def write_parquet(path: Path, goal: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -64,7 +64,9 @@ class _File:
             raise InputError(f"{path} is not a complete parquet file; write it again ({_line(error)})") from None
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path}: there are columns but no rows; add rows")
-        self.names: tuple[str, ...] = tuple(self._file.schema_arrow.names)
+        schema = self._file.schema_arrow
+        self.names: tuple[str, ...] = tuple(schema.names)
+        self.floats = {i for i, held in enumerate(schema.types) if self._arrow.types.is_floating(held)}
 
     def cells(self, wanted: Collection[int] | None) -> Iterator[Row]:
         """Number and cells of every row; those of columns that are not wanted are empty."""
@@ -105,6 +107,16 @@ class _ArrowBlock:
         for i, column in enumerate(columns.tolist()):
             values[:, i] = self._values(column)
         return values
+
+    def picked(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[Any]:
+        """Single cells as text."""
+        cells: list[Any] = [""] * len(rows)
+        for column in np.unique(columns):
+            places = np.flatnonzero(columns == column)
+            held = self._batch.column(int(column)).take(self._arrow.array(rows[places]))
+            for place, text in zip(places.tolist(), self._text(held, int(column)), strict=True):
+                cells[place] = text
+        return cells
 
     def _values(self, column: int) -> NDArray[np.float64]:
         """The numbers that the text of the cells gives, though each distinct cell is converted and parsed only once."""

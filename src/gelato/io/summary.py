@@ -22,12 +22,12 @@ SAMPLE = 100
 class Reading:
     """What was read from an edge table and from an attribute table, as sentences."""
 
-    links: str
+    links: str | None
     attributes: str | None = None
 
     def lines(self) -> list[str]:
         """One line on the links, and one on the attributes if there are any."""
-        return [self.links] if self.attributes is None else [self.links, self.attributes]
+        return [line for line in (self.links, self.attributes) if line is not None]
 
 
 def links_line(

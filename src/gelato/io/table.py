@@ -34,6 +34,7 @@ class Table:
         again: whether the rows can be read more than once.
         notes: what is worth telling about how the source was read.
         two_sided: whether the source itself says that two node columns are of different kinds; ``None``: it does not.
+        floats: columns that hold floating-point numbers by their type, also where these are whole.
     """
 
     label: str
@@ -45,6 +46,7 @@ class Table:
     again: bool = True
     notes: tuple[str, ...] = ()
     two_sided: bool | None = None
+    floats: Collection[int] = ()
 
     def rows(self, wanted: Collection[int] | None = None) -> Iterator[Row]:
         """Number and cells of each row below the header; only the ``wanted`` columns need be filled."""

@@ -32,6 +32,12 @@ def new_predictor(method: str, **settings: Any) -> StoredPredictor:
     return kind(method, settings or None, threads)  # type: ignore[call-arg]
 
 
+def columns_of(path: str | os.PathLike[str]) -> list[str] | None:
+    """Names of the attributes of the graph in the folder of a run, by which another table is read alike."""
+    names = read_graph(Path(path) / GRAPH).attribute_names if is_stored(Path(path)) else None
+    return None if names is None else list(map(str, names.tolist()))
+
+
 @dataclass(frozen=True, eq=False)
 class OpenedRun:
     """A finished run.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,10 @@ def nodes_in(source: str, graph: Graph) -> NDArray[np.int64]:
             " the nodes you mean, such as kind=film"
         )
     assert graph.attributes is not None  # they have names
-    column = csc_array(graph.attributes)[:, [names.index(source)]].toarray().ravel()
+    place = names.index(source)
+    column: Any = csc_array(graph.attributes)[:, [place]].toarray()
+    if graph.scaling is not None:
+        column = graph.scaling.only(place).undo(column)
     nodes = np.flatnonzero(column)
     if len(nodes) == 0:
         raise InputError(f"no node has the attribute {source!r}; choose another")

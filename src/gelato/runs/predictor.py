@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import align_attributes, read_graph
+from gelato.io.alignment import rescaled
 from gelato.prediction.predictor import LinkPredictor
 from gelato.ranking.rank import Progress
 from gelato.runs.files import (
@@ -258,9 +259,11 @@ class StoredPredictor(LinkPredictor):
         twin = copy(self)
         twin.remarks_, twin.valid_ = [], self._seen.selected_in(graph)
         if self.columns_ is not None and self.trained:
-            graph, alignment = align_attributes(graph, self.columns_)
+            graph, alignment = align_attributes(graph, self.columns_, self._graph.scaling)
             if alignment.missing or alignment.unknown:
                 twin.remarks_ = [str(alignment)]
+        elif self.trained and graph.f:
+            graph = rescaled(graph, self._graph.scaling)
         twin.adapt(graph)
         return twin
 

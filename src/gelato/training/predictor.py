@@ -22,6 +22,8 @@ from gelato.training.loop import Epoch, Loop, torch_threads
 from gelato.training.settings import TrainingSettings
 from gelato.training.task import Task
 
+SMALLEST, LARGEST = 1e-18, 1e18
+"""Magnitudes whose squares single precision can hold."""
 TYPICAL = 4
 """The epoch that is kept, often, when training stops early; it continues for the patience then."""
 
@@ -73,6 +75,23 @@ class TrainedPredictor(StoredPredictor):
     def used(self) -> Any:
         """The settings with those that were chosen."""
         return self.settings.replaced(**self.chosen_)
+
+    def check_graph(self, graph: Graph) -> None:
+        """Refuse attributes that a network cannot learn from."""
+        super().check_graph(graph)
+        if graph.attributes is None or graph.f == 0:
+            return
+        magnitude: Any = abs(graph.attributes)
+        largest = float(magnitude.max())
+        if largest == 0:
+            raise InputError(
+                "all attributes are 0, so they carry nothing to learn from; correct the attribute table or leave it out"
+            )
+        if not SMALLEST < largest < LARGEST:
+            raise InputError(
+                f"the largest attribute is {largest:.3g}, which the single precision of a network cannot square; scale"
+                " the attributes to about 1 (tables are scaled by default: --scale standard, scale=)"
+            )
 
     def learn(
         self, split: Split, folder: RunFolder | None, report: Callable[[Epoch], None], progress: Progress

@@ -1,6 +1,7 @@
 """Gelato as its users see it: fit, scores, save, load, choices; on small graphs, with nothing mocked."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -201,6 +202,20 @@ def test_patience_stops_early(parts):
 def test_training_that_diverges_says_so(parts):
     with pytest.raises(InputError, match=r"training diverged: .* lower learning_rate, now 1e\+37"):
         Gelato(**{**FIXED, "eta": 0.0, "beta": 1.0, "alpha": 0.0}, epochs=3, learning_rate=1e37).fit(parts)
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        (0, "all attributes are 0, so they carry nothing to learn from; correct the attribute table or leave it out"),
+        (1e155, r"the largest attribute is 1e\+155, which the single precision of a network cannot square; scale"),
+        (1e-200, r"the largest attribute is 1e-200, .*--scale standard"),
+    ],
+)
+def test_attributes_that_no_network_can_learn_from_are_refused(parts, unit, expected):
+    graph = parts.train
+    with pytest.raises(InputError, match=expected):
+        Gelato(**FIXED, epochs=1).fit(replace(graph, attributes=(graph.attributes > 0) * float(unit)))
 
 
 def test_a_saved_model_loads_with_the_same_scores(model, parts, tmp_path):

@@ -1,5 +1,7 @@
 """Every heuristic: its dense oracle, networkx, symmetry, node order, blocks, pairs, and a known right answer."""
 
+import itertools
+import math
 import sys
 
 import networkx as nx
@@ -183,10 +185,32 @@ def test_sparse_and_dense_attributes_give_the_same_cosine():
     np.testing.assert_allclose(whole("cosine", sparse), whole("cosine", graph), rtol=1e-12, atol=1e-15)
 
 
-def test_sparse_attributes_of_both_signs_fall_back_to_dense_rows():
+@pytest.mark.parametrize("zeros", [0, 40], ids=["dense copy", "sparse products"])
+def test_sparse_attributes_of_both_signs_are_multiplied_by_blocks(zeros):
     graph = random_graph(6)
-    signed = Graph(graph.adjacency, attributes=csr_array(graph.attributes - 0.5))
+    wide = np.hstack([graph.attributes - 0.5, np.zeros((graph.n, zeros * graph.f))])
+    signed = Graph(graph.adjacency, attributes=csr_array(wide))
     np.testing.assert_allclose(whole("cosine", signed), oracle("cosine", signed), rtol=1e-12, atol=1e-15)
+    scores, pairs = cosine(signed), np.array(list(itertools.combinations(range(graph.n), 2)))
+    np.testing.assert_allclose(scores.pairs(pairs), whole("cosine", signed)[tuple(pairs.T)], atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [2.0**-700, 2.0**500, 1e155, 1e-200])
+@pytest.mark.parametrize("kind", ["walks", "sparse", "dense"])
+def test_the_cosine_does_not_depend_on_the_unit_of_the_attributes(unit, kind):
+    graph = random_graph(6)
+    x = {"walks": csr_array(graph.attributes), "dense": graph.attributes - 0.5}.get(kind)
+    x = csr_array(np.hstack([graph.attributes - 0.5, np.zeros((graph.n, 400))])) if x is None else x
+    plain, scaled = (whole("cosine", Graph(graph.adjacency, attributes=y)) for y in (x, x * unit))
+    if math.frexp(unit)[0] == 0.5:  # a power of two: not one bit differs
+        np.testing.assert_array_equal(scaled, plain)
+    np.testing.assert_allclose(scaled, plain, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_the_cosine_of_attributes_that_are_all_zero_is_zero(form):
+    graph = random_graph(6)
+    assert not whole("cosine", Graph(graph.adjacency, attributes=form(np.zeros((graph.n, 3))))).any()
 
 
 def test_tiny_weights_lose_no_node():

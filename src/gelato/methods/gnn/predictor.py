@@ -12,6 +12,7 @@ class EncodedPredictor(TrainedPredictor):
 
     def check_graph(self, graph: Graph) -> None:
         """Refuse directed graphs: pairs are scored alike both ways."""
+        super().check_graph(graph)
         if graph.directed:
             raise InputError(
                 f"{self.method} scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is"
