@@ -292,7 +292,7 @@ def test_few_links_among_the_pairs_asked_for_are_too_few_and_bad_news_is_told():
 def test_the_words_say_what_the_numbers_say():
     assert steady(9, 100, 5).words(100) == [
         "Expect about 10 of the first 100 suggestions to be right (3 to 17), if links are missing at random and the"
-        " graph lacks one link in ten.",
+        " graph lacks one link in ten; if it lacks fewer, expect fewer.",
         "This was tried 5 times by hiding as many known links and looking for them.",
     ]
     several = made(np.tile(np.arange(1, 1001) * 0.36, (2, 1)))
@@ -306,7 +306,7 @@ def test_the_words_of_lists_for_each_node_count_in_a_hundred():
     # p = 50.5 / 301, 1.96 sqrt(300 p (1 - p) 2 + (.15 * 50)^2) = 23.3
     assert told.words(2) == [
         "Expect about 17% of the first 2 suggestions for each node to be right (9.0% to 24%), if links are missing at"
-        " random and the graph lacks one link in ten.",
+        " random and the graph lacks one link in ten; if it lacks fewer, expect fewer.",
         "This was tried once by hiding as many known links and looking for them.",
     ]
 
@@ -334,7 +334,11 @@ def test_the_words_of_links_in_time_speak_of_the_next_links():
     ],
 )
 def test_shares_are_told_in_words(share, words):
-    assert steady(2, 100, 3, share=share).words(100)[0].endswith(f" and the graph lacks {words}.")
+    assert (
+        steady(2, 100, 3, share=share)
+        .words(100)[0]
+        .endswith(f" and the graph lacks {words}; if it lacks fewer, expect fewer.")
+    )
 
 
 def test_too_little_is_said_in_words_too():

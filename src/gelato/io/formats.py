@@ -71,7 +71,7 @@ def read_graph(
             pair of directions, such as source and target, and the graph is not directed.
         among: columns whose nodes are linked with one another, row by row, instead of a source with a target.
         kinds, missing, scale, key: as in ``read_attributes``; ``missing`` also fills in the attributes of nodes that
-            have no row, which are refused otherwise.
+            have no row, which are refused otherwise, and ``"drop"`` leaves out links with an empty weight or time.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -101,7 +101,7 @@ def read_graph_and_notes(
 ) -> tuple[Graph, Reading | None]:
     """The graph in a file, and what was read, in words; the options are those of ``read_graph``."""
     path = Path(path)
-    schema = EdgeSchema(**columns)
+    schema = EdgeSchema(**columns, drop_unfilled=missing == "drop")
     checked_direction(directed)
     choice = isolated_choice(isolated)
 
@@ -140,7 +140,7 @@ def write_graph(graph: Graph, path: str | Path) -> None:
 
 
 def _read_npz(path: Path, schema: EdgeSchema, joining: Joining, directed: bool) -> tuple[Graph, Reading | None]:
-    if schema != EdgeSchema():
+    if replace(schema, drop_unfilled=False) != EdgeSchema():
         raise InputError(
             f"{path}: an .npz file has no columns; leave out source, target, weight, time and the like "
             "(--source, --target, --weight, --time, ...)"

@@ -19,11 +19,12 @@ from gelato.io.table import Table
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows and cells that gave no link: predicted only, of negative or zero weight, or empty."""
+    """Rows and cells that gave no link: predicted only, of negative or zero weight, empty, or with no weight or time."""
 
     predicted: int = 0
     negative: int = 0
     blank: int = 0
+    unfilled: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +53,17 @@ def read_links(table: Table, schema: EdgeSchema, layout: Layout) -> Links:
     index: dict[Any, int] = {}
     ends, rows, weights, times = array("q"), array("q"), array("d"), array("d")
     time_of = None
-    predicted = blank = 0
+    predicted = blank = unfilled = 0
     signed: list[tuple[int, Any]] = []
     weight = time = 0.0
     for number, cells in table.rows(layout.used):
         if flag is not None and str(cells[flag]).casefold() == "true":
             predicted += 1
+            continue
+        if any(column is not None and cells[column] == "" for column in (w, t)):
+            if not schema.drop_unfilled:
+                raise _unfilled(table.place(number), "weight" if w is not None and cells[w] == "" else "time")
+            unfilled += 1
             continue
         if w is not None:
             weight = number_of(cells[w], table.place(number))
@@ -89,7 +95,7 @@ def read_links(table: Table, schema: EdgeSchema, layout: Layout) -> Links:
         None if w is None else np.frombuffer(weights),
         None if t is None else np.frombuffer(times),
         np.frombuffer(rows, dtype=np.int64),
-        LeftOut(predicted, len(signed), blank),
+        LeftOut(predicted, len(signed), blank, unfilled),
     )
 
 
@@ -122,6 +128,13 @@ def _blank(table: Table, number: int, target: int) -> InputError:
         f"{table.place(number)}: a node has no name; fill the cell or drop the row, name other columns with source and "
         "target (--source, --target), or leave out empty cells by giving the target as a list, "
         f"target=[{named!r}] (--target {shlex.quote(f'{name},')})"
+    )
+
+
+def _unfilled(place: str, role: str) -> InputError:
+    return InputError(
+        f"{place}: the {role} is empty; fill it, leave out such rows with missing='drop' (--missing drop), or ignore the"
+        f" column with {role}=False (--{role} none)"
     )
 
 

@@ -87,6 +87,7 @@ class EdgeSchema:
     negative: Negative = "refuse"
     bipartite: bool | None = None
     among: Several = None
+    drop_unfilled: bool = False
 
     def __post_init__(self) -> None:
         if self.negative not in ("refuse", "drop", "absolute"):

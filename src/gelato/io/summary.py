@@ -71,6 +71,8 @@ def links_line(
         parts.append(
             f"{_many(left_out.negative, 'row')} with a negative or zero weight {_are(left_out.negative)} {fate}"
         )
+    if left_out.unfilled:
+        parts.append(f"{_many(left_out.unfilled, 'row')} without a weight or a time {_are(left_out.unfilled)} left out")
     if left_out.blank:
         parts.append(f"{_many(left_out.blank, 'empty cell')} gave no link")
     parts += [*table.notes, _kinds(verdict, nodes)]
