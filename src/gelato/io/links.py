@@ -19,7 +19,7 @@ from gelato.io.table import Table
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows and cells that gave no link: predicted only, of negative or zero weight, empty, or with no weight or time."""
+    """Rows and cells that gave no link: predicted only, of negative or zero weight, empty, or without one."""
 
     predicted: int = 0
     negative: int = 0
@@ -133,8 +133,8 @@ def _blank(table: Table, number: int, target: int) -> InputError:
 
 def _unfilled(place: str, role: str) -> InputError:
     return InputError(
-        f"{place}: the {role} is empty; fill it, leave out such rows with missing='drop' (--missing drop), or ignore the"
-        f" column with {role}=False (--{role} none)"
+        f"{place}: the {role} is empty; fill it, leave out such rows with missing='drop' (--missing drop), or ignore "
+        f"the column with {role}=False (--{role} none)"
     )
 
 

@@ -200,8 +200,9 @@ class ExpectedPrecision:
         if stated:
             right = f"to be among the next {self.hidden:,.0f} links" if self.by_time else "to be right"
             clauses = [self._clause(each, f" {lists} {right}" if i == 0 else "") for i, each in enumerate(stated)]
-            lacks = f", if links are missing at random and the graph lacks {_one_in(self.share)}; if it lacks fewer, expect fewer"
-            sentences.append(f"Expect about {_listed(clauses)}{'' if self.by_time else lacks}.")
+            lacks = f"if links are missing at random and the graph lacks {_one_in(self.share)}"
+            condition = "" if self.by_time else f", {lacks}; if it lacks fewer, expect fewer"
+            sentences.append(f"Expect about {_listed(clauses)}{condition}.")
         if silent:
             why = "Too few links could be hidden" if self.eligible < FEWEST_HIDDEN else "The trials differ too much"
             about = f"how many of the first {_listed(silent)} {lists} will be right"
