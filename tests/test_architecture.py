@@ -35,7 +35,13 @@ LAYERS = [
 LEVEL = {part: i for i, layer in enumerate(LAYERS) for part in layer}
 DATA = {"io", "datasets", "splits", "partition", "regimes"}
 NUMERIC = {"kernels", "scores"}
-TASKLESS = {"kernels": {"kernels"}, "errors": set(), "registry": {"errors"}, "graph": {"errors"}, "memory": set()}
+TASKLESS = {
+    "kernels": {"kernels"},
+    "errors": set(),
+    "registry": {"errors"},
+    "graph": {"errors", "memory"},
+    "memory": set(),
+}
 """Parts that know no others than these."""
 
 FORMS = {"WalkScores", "BlockScores", "LiftedScores", "DenseScores"}

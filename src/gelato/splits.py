@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gelato.errors import InputError
 from gelato.graph import Graph, Pairs, check_nodes, pair_keys
+from gelato.io.archives import read_arrays
 from gelato.io.files import DAMAGED, written_aside
 
 RATIOS = (0.05, 0.10)
@@ -49,11 +50,12 @@ class Split:
     def load(cls, path: str | os.PathLike[str], graph: Graph) -> Self:
         """Read a split that ``save`` wrote; it must belong to ``graph``."""
         try:
-            with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                valid, test = file["valid"], file["test"]
-                name, fingerprint = about["name"], about["graph"]
-        except DAMAGED as error:
+            with Path(path).open("rb") as stream:
+                file = read_arrays(Path(path), stream, ("about", "valid", "test"))
+            about = json.loads(str(file["about"]))
+            valid, test = file["valid"], file["test"]
+            name, fingerprint = about["name"], about["graph"]
+        except (*DAMAGED, RecursionError) as error:
             raise InputError(f"{path} is not a split written by Split.save: {error}") from None
         if fingerprint != graph.fingerprint:
             raise InputError(f"{path} was made for another graph; make a new split, or load the graph it belongs to")

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.io.archives import read_arrays
 from gelato.io.files import DAMAGED, reading, written_aside
 
 SPARSE_ARRAYS = ("x_data", "x_indices", "x_indptr", "x_shape")
@@ -74,8 +75,9 @@ def write_npz(graph: Graph, path: Path) -> None:
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     with reading(path) as stream:
         try:
-            with np.load(stream, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive.files}
+            return read_arrays(path, stream)
+        except InputError:
+            raise
         except DAMAGED as error:
             if "allow_pickle" in str(error) or "pickled data" in str(error):
                 raise InputError(
