@@ -499,12 +499,12 @@ def test_a_refusal_is_the_same_in_a_process_of_its_own(command, gelato):
         ("evaluated plain.csv", "No such command 'evaluated'"),
     ],
 )
-def test_what_was_mistyped_is_told_with_the_usage(gelato, args, expected):
-    done = gelato(*args.split())
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("Usage: gelato")
-    assert expected in done.stderr.splitlines()[-1]
+def test_what_was_mistyped_is_told_in_one_line(command, args, expected):
+    code, output, errors = command(*args.split())
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith("gelato: ")
+    assert errors.endswith(" --help'\n")
+    assert expected in errors
 
 
 def test_partitioning_without_pymetis_tells_how_to_install_it(environment, folder):

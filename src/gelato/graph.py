@@ -65,6 +65,7 @@ class Graph:
     dropped: Dropped = Dropped()
 
     def __post_init__(self) -> None:
+        _check_directed(self.directed)
         object.__setattr__(self, "adjacency", _checked_adjacency(self.adjacency, self.directed))
         object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.n))
         columns = {
@@ -76,7 +77,7 @@ class Graph:
         for field, (length, of) in columns.items():
             if getattr(self, field) is not None:
                 given = getattr(self, field)
-                column = np.array(given, dtype=np.float64) if field == "times" else _column(given)
+                column = _real(given, field).copy() if field == "times" else _column(given)
                 _check_length(column, field, length, of)
                 object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
@@ -114,14 +115,15 @@ class Graph:
         ([[0, 1], [1, 2]], 'cem', 'dropped 1 self-loops and 1 repeated links')
         """
         given = _edge_array(edges)
+        _check_directed(directed)
         if given.size and not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
         pairs = given.astype(np.int64)
         n = _node_count(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
         _check_size(n)
         check_nodes(pairs, n)
-        weight = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
-        time = None if times is None else np.asarray(times, dtype=np.float64)
+        weight = np.ones(len(pairs)) if weights is None else _real(weights, "weights")
+        time = None if times is None else _real(times, "times")
         _check_length(weight, "weights", len(pairs), "links given")
         if time is not None:
             _check_length(time, "times", len(pairs), "links given")
@@ -212,7 +214,10 @@ class Graph:
 
     def without(self, pairs: ArrayLike) -> Self:
         """The same graph with these ``(p, 2)`` links removed, in both directions when undirected."""
-        gone = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        try:
+            gone = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        except (TypeError, ValueError):
+            raise InputError("links to remove must be an array of node indices of shape (p, 2)") from None
         check_nodes(gone, self.n)
         gone = gone if self.directed else np.sort(gone, axis=1)
         key, gone_key = pair_keys(self.edges, self.n), pair_keys(gone, self.n)
@@ -244,6 +249,12 @@ class Graph:
                 raise InputError(f"unknown node {name!r}; the graph has {self.n:,} nodes such as {self.name_of(0)!r}")
         return np.array([known[name] for name in names], dtype=np.int64)
 
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        raise InputError(
+            "a Graph is not an array of rows: graph.edges lists its links, graph.adjacency is its matrix; to search"
+            " settings use 'gelato tune' or gelato.evaluation.tune.tune"
+        )
+
     def __repr__(self) -> str:
         kind = ("weighted " if self.weighted else "") + ("directed " if self.directed else "")
         return f"Graph({kind}{self.n:,} nodes, {self.m:,} links, {self.f:,} attributes)"
@@ -262,6 +273,22 @@ def _edge_array(edges: Any) -> NDArray[Any]:
     if given.ndim != 2 or given.shape[1] != 2:
         raise InputError(f"edges must have shape (e, 2), got {given.shape}")
     return given
+
+
+def _real(values: Any, name: str) -> NDArray[np.float64]:
+    """Values as real numbers; text, complex numbers and whatever else is none are refused."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind in "cSUmM":
+            raise TypeError(f"got {given.dtype}")
+        return given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be real numbers: {error}") from None
+
+
+def _check_directed(directed: Any) -> None:
+    if not isinstance(directed, bool | np.bool_):
+        raise InputError(f"directed must be True or False, got {directed!r}")
 
 
 def _node_count(nodes: Any) -> int:
@@ -288,9 +315,15 @@ def _check_name_lengths(names: NDArray[Any] | None, kind: str) -> None:
     for i, name in enumerate(names.tolist()):
         if isinstance(name, str | bytes) and len(name) > MOST_LETTERS:
             raise InputError(
-                f"the name of {kind} {i} has {len(name):,} letters (it begins with {name[:20]!r}); a name can have at most "
-                f"{MOST_LETTERS:,}: shorten it, or quote cells that contain the delimiter"
+                f"the name of {kind} {i} has {len(name):,} letters (it begins with {name[:20]!r}); a name can have at "
+                f"most {MOST_LETTERS:,}: shorten it, or quote cells that contain the delimiter"
             )
+
+
+def has_values(graph: Graph) -> bool:
+    """Whether any attribute of any node differs from zero."""
+    X = graph.attributes
+    return X is not None and bool(np.any(X.data if isinstance(X, csr_array) else X))
 
 
 def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:
@@ -342,6 +375,8 @@ def _checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
     attributes = csr_array(cast(csr_array, given), copy=True) if issparse(given) else np.array(given)
     if attributes.ndim != 2 or attributes.shape[0] != n:
         raise InputError(f"attributes must have shape ({n}, f), one row per node, got {attributes.shape}")
+    if attributes.dtype.kind not in "fiub":
+        raise InputError(f"attributes must be real numbers, got {attributes.dtype}; see gelato.io.read_attributes")
     if attributes.dtype not in (np.float32, np.float64):
         attributes = attributes.astype(np.float64)
     if isinstance(attributes, csr_array):
@@ -368,6 +403,8 @@ def _check_length(column: NDArray[Any], name: str, length: int, of: str) -> None
 def _check_unique(names: NDArray[Any]) -> None:
     seen: dict[Any, int] = {}
     for i, name in enumerate(names.tolist()):
+        if type(name).__hash__ is None:
+            raise InputError(f"the name of node {i} is a {type(name).__name__}; give text, numbers or tuples")
         if name in seen:
             raise InputError(f"nodes {seen[name]} and {i} have the same name {name!r}; names must be unique")
         seen[name] = i
@@ -375,6 +412,8 @@ def _check_unique(names: NDArray[Any]) -> None:
 
 def _column(given: Any) -> NDArray[Any]:
     """A copy of a column; what is no array yet keeps its entries as they are, tuples and mixed types too."""
+    if not isinstance(given, np.ndarray) and (isinstance(given, str) or not np.iterable(given)):
+        raise InputError(f"names and labels must be lists, one entry each, got {given!r}")
     return given.copy() if isinstance(given, np.ndarray) else np.fromiter(given, dtype=object)
 
 

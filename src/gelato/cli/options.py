@@ -1,7 +1,7 @@
 """Options that several commands share, and how they become a graph and a split."""
 
 import json
-import sys
+import math
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from gelato.cli.show import progress_bar
+from gelato.cli.show import progress_bar, say
 
 if TYPE_CHECKING:
     from gelato.graph import Graph
@@ -41,6 +41,26 @@ class RegimeName(_Text):
 
         return [CompletionItem(name) for name in REGIMES if name.startswith(incomplete)]
 
+
+class Number(click.FloatRange):
+    """A number that is one, in a range where one is given."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        """The number; nan and infinity are refused."""
+        number = float(super().convert(value, parameter, context))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", parameter, context)
+        return number
+
+
+LONGEST_SEED = 20
+"""Digits of a seed; longer ones are refused like words."""
+
+MOST = 2**31 - 1
+"""Largest count that an option takes."""
+
+COUNT = click.IntRange(max=MOST)
+"""A count whose least value the method or the regime knows."""
 
 GRAPH = [
     click.argument("graph", type=click.Path()),
@@ -76,7 +96,7 @@ READING = [
     click.option(
         "--ratios",
         nargs=2,
-        type=float,
+        type=Number(),
         default=(0.05, 0.10),
         show_default=True,
         metavar="VALID TEST",
@@ -86,7 +106,7 @@ READING = [
 """GRAPH, how to read it, and what to hide of it."""
 
 TESTING = [
-    click.option("--steps", type=int, metavar="T", help="Length of the walk, for ac and katz  [default: 3]"),
+    click.option("--steps", type=COUNT, metavar="T", help="Length of the walk, for ac and katz  [default: 3]"),
     click.option("--self-loops", type=click.Choice(["isolated", "all"]), help="Nodes that get a self-loop, for ac."),
     click.option(
         "--dtype",
@@ -108,8 +128,14 @@ TESTING = [
         metavar="unbiased|partitioned|biased",
         help="Which non-links count: all, those inside METIS parts, or a sample.",
     ),
-    click.option("--parts", type=int, default=10, show_default=True, help="Number of METIS parts."),
-    click.option("--ratio", type=int, default=1, show_default=True, help="Sampled negatives for each positive."),
+    click.option("--parts", type=COUNT, default=10, show_default=True, help="Number of METIS parts."),
+    click.option(
+        "--ratio",
+        type=COUNT,
+        default=1,
+        show_default=True,
+        help="Sampled negatives for each positive.",
+    ),
     click.option(
         "--seed",
         type=click.IntRange(0, 2**31 - 1),
@@ -141,12 +167,14 @@ TRAINING = [
 REHEARSING = [
     click.option(
         "--hide",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=Number(0, 1, min_open=True, max_open=True),
         default=0.1,
         show_default=True,
         help="Share of links hidden to tell the precision.",
     ),
-    click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="How often; 0 leaves it out."),
+    click.option(
+        "--repeats", type=click.IntRange(0, MOST), default=5, show_default=True, help="How often; 0 leaves it out."
+    ),
     click.option(
         "--seed",
         type=click.IntRange(0, 2**31 - 1),
@@ -158,7 +186,7 @@ REHEARSING = [
 """How the precision of suggestions is told."""
 
 RUNNING = [
-    click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]"),
+    click.option("--threads", type=click.IntRange(1, MOST), metavar="N", help="Threads  [default: all cores]"),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("--quiet", is_flag=True, help="No progress and no remarks."),
 ]
@@ -247,7 +275,7 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
                 isolated=attributes is not None if isolated is None else isolated,
             )
         if not quiet and (opened.dropped.loops or opened.dropped.repeats):
-            print(f"{graph}: {opened.dropped}", file=sys.stderr)
+            say(f"{graph}: {opened.dropped}")
         command(name=name, graph=opened, quiet=quiet, **rest)
 
     return run
@@ -285,6 +313,8 @@ def _option(text: str) -> tuple[str, Any]:
         raise click.UsageError(f"--option takes NAME=VALUE, such as beta=0.01, got {text!r}")
     try:
         return name, json.loads(value)
+    except RecursionError:
+        raise click.UsageError(f"--option {name}: the value is nested too deeply; give a number or a word") from None
     except ValueError:
         return name, value
 
@@ -296,4 +326,5 @@ def _split(graph: "Graph", name: str, ratios: tuple[float, float]) -> "Split":
         return split_by_time(graph, ratios)
     if name.endswith(".npz"):
         return Split.load(name, graph)
-    return split(graph, int(name) if name.isdecimal() else name, ratios)
+    is_seed = name.isascii() and name.isdecimal() and len(name) <= LONGEST_SEED
+    return split(graph, int(name) if is_seed else name, ratios)

@@ -4,6 +4,7 @@ import math
 import zipfile
 from collections.abc import Collection
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -50,9 +51,12 @@ def _checked(path: Path, stream: IO[bytes], wanted: Collection[str] | None) -> l
 def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, path: Path) -> int:
     """Bytes of an array by its header; one that the member does not hold is refused."""
     with archive.open(member) as file:
-        version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = read(file)
+        try:
+            version = npy.read_magic(file)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, _, dtype = read(file)
+        except (SyntaxError, TokenError, RecursionError, MemoryError) as error:  # of the parser of headers
+            raise ValueError(f"array {name} has no header: {error}") from None
         start = file.tell()
     size = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and size != member.file_size - start:

@@ -1,11 +1,12 @@
 """Graph files by suffix: ``read_graph`` and ``write_graph``."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from gelato.errors import InputError
+from gelato.errors import InputError, wrong_kind
 from gelato.graph import Graph
 from gelato.io.attributes import AttributeTable, read_attributes
 from gelato.io.edges import read_edges, write_edges
@@ -62,6 +63,8 @@ def read_graph(
     >>> graph, graph.names.tolist(), graph.dropped.repeats
     (Graph(weighted 3 nodes, 2 links, 0 attributes), ['ann', 'bob', 'cem'], 1)
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"read_graph takes the path of a file, got {type(path).__name__}; see gelato.io.from_pandas")
     path = Path(path)
     schema = EdgeSchema(source, target, weight, time, header, delimiter, predicted)
     if attributes is not None and not isinstance(attributes, AttributeTable):
@@ -86,6 +89,8 @@ def write_graph(graph: Graph, path: str | Path) -> None:
     bob,cem
     <BLANKLINE>
     """
+    if not isinstance(graph, Graph):
+        raise wrong_kind("write_graph", "Graph", graph)
     format_of(Path(path), FORMATS).write(graph, Path(path))
 
 

@@ -102,6 +102,8 @@ def _objects(array: NDArray[Any] | None) -> NDArray[Any] | None:
     """The same names as Python's own ``str`` and ``int``, which print without their type."""
     if array is None:
         return None
+    if array.ndim != 1:
+        raise InputError(f"names must be a list of one name per node or attribute, got shape {array.shape}")
     text = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
     return np.fromiter(text.tolist(), dtype=object, count=text.size)
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from gelato.errors import InputError, MissingDependency
-from gelato.graph import Graph
+from gelato.graph import Graph, has_values
 from gelato.prediction.settings import Settings, checked, one_of
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
@@ -23,6 +23,13 @@ HEURISTIC = "gelato.methods.heuristic:Heuristic"
 def fits(graph: Graph) -> str | None:
     """The rule of methods that fit every graph."""
     return None
+
+
+def needs_values(graph: Graph) -> str | None:
+    """The rule of methods that learn from attributes: all zero, they tell no nodes apart."""
+    if graph.attributes is None or has_values(graph):
+        return None
+    return "all attributes of all nodes are zero, so they tell nothing; leave them out, or give others (--attributes)"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.errors import InputError
+from gelato.errors import InputError, wrong_kind
 from gelato.graph import Graph
 from gelato.io import align_attributes, read_graph
 from gelato.prediction.predictor import LinkPredictor
@@ -30,6 +30,7 @@ from gelato.runs.files import (
     Tensors,
     format_of,
     read_tensors,
+    unedited,
     write_json,
     write_plain,
     write_tensors,
@@ -149,9 +150,7 @@ class StoredPredictor(LinkPredictor):
         """
         begin = time.perf_counter()
         if not isinstance(data, Graph | Split):
-            raise InputError(
-                f"fit takes a Graph or a Split, got {type(data).__name__}; gelato.load gives a Graph by name"
-            )
+            raise wrong_kind("fit", "Graph", data)
         links = data if isinstance(data, Split) else self._hiding(data)
         self.check_graph(links.train)
         if self.selects and len(links.valid) == 0:
@@ -247,6 +246,8 @@ class StoredPredictor(LinkPredictor):
         ``remarks_`` says so.
         """
         self._check_fitted()
+        if not isinstance(graph, Graph):
+            raise wrong_kind("applied", "Graph", graph)
         if graph.directed != self._graph.directed:
             kinds = ("undirected", "directed")
             raise InputError(
@@ -333,7 +334,11 @@ class StoredPredictor(LinkPredictor):
 
         ``applied`` then takes it to another graph.
         """
-        folder = Path(path)
+        with unedited(Path(path)):
+            return cls._load(Path(path), graph)
+
+    @classmethod
+    def _load(cls, folder: Path, graph: Graph | None) -> Self:
         if not (folder / MODEL).exists() and (folder / CONFIG).exists():
             raise InputError(f"{folder}: the run is not finished; resume it by running the same command again")
         tensors, words = read_tensors(folder / MODEL)
