@@ -29,18 +29,45 @@ CASES = [
     bad("gzip: not gzip", "node,x\na,1\n", "gz", file="n.csv.gz"),
     bad("gzip: half", gzip.compress(b"node,x\na,1\n" * 99)[:-12], "damaged", file="n.csv.gz"),
     bad("a name of 500,000 letters", f"node,x\na,1\nb,1\nc,1\nd,1\n{'e' * 500_000},1\n", "letters"),
-    Case("attributes: of an npz file with others", "predict graph.npz --attributes n.csv --method cn --quiet", "n.csv",
-         {"n.csv": "node,x\nq,1\n"}, ("graph.npz",)),
-    Case("attributes: given to a dataset", "predict debian-sample --attributes n.csv --method cn", "dataset",
-         {"n.csv": "node,x\na,1\n"}),
+    Case(
+        "attributes: of an npz file with others",
+        "predict graph.npz --attributes n.csv --method cn --quiet",
+        "n.csv",
+        {"n.csv": "node,x\nq,1\n"},
+        ("graph.npz",),
+    ),
+    Case(
+        "attributes: given to a dataset",
+        "predict debian-sample --attributes n.csv --method cn",
+        "dataset",
+        {"n.csv": "node,x\na,1\n"},
+    ),
     Case("attributes: source given to a dataset", "predict debian-sample --source a --method cn", "dataset"),
-    Case("attributes: a weight column of an npz", "predict graph.npz --weight w --method cn", "npz", {}, ("graph.npz",)),
-    Case("attributes: cosine without any", "predict graph.csv --method cosine --quiet", "attributes", {}, ("graph.csv",)),
-    Case("attributes: evaluated without any", "evaluate graph.csv --method cosine --quiet", "attributes", {},
-         ("graph.csv",)),
-    Case("attributes: estimated without any", "estimate graph.csv --method cosine --quiet", "attributes", {},
-         ("graph.csv",)),
-    Case("attributes: nodes without links", "evaluate g.csv --attributes n.csv --method cn --quiet", "isolated",
-         {"g.csv": EDGES, "n.csv": "node,x\na,1\nb,1\nc,1\nd,1\ne,1\n"}),
+    Case(
+        "attributes: a weight column of an npz", "predict graph.npz --weight w --method cn", "npz", {}, ("graph.npz",)
+    ),
+    Case(
+        "attributes: cosine without any", "predict graph.csv --method cosine --quiet", "attributes", {}, ("graph.csv",)
+    ),
+    Case(
+        "attributes: evaluated without any",
+        "evaluate graph.csv --method cosine --quiet",
+        "attributes",
+        {},
+        ("graph.csv",),
+    ),
+    Case(
+        "attributes: estimated without any",
+        "estimate graph.csv --method cosine --quiet",
+        "attributes",
+        {},
+        ("graph.csv",),
+    ),
+    Case(
+        "attributes: nodes without links",
+        "evaluate g.csv --attributes n.csv --method cn --quiet",
+        "isolated",
+        {"g.csv": EDGES, "n.csv": "node,x\na,1\nb,1\nc,1\nd,1\ne,1\n"},
+    ),
     bad("all zero", "node,x\na,0\nb,0\nc,0\nd,0\n", "zero", options="--method cosine"),
-]  # fmt: skip
+]

@@ -4,11 +4,14 @@ import contextlib
 import io
 import os
 
+import numpy as np
 import pytest
 
 from faults.case import check, snapshot
 from faults.tables import CASES
 from gelato.cli import main
+from gelato.errors import InputError
+from gelato.runs.files import read_tensors
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -24,6 +27,20 @@ def test_a_fault_ends_in_one_line(case, stock, sealed, tmp_path, monkeypatch):
         code = main(case.argv())
     check(case, code, output.getvalue(), errors.getvalue())
     assert snapshot(tmp_path) == before
+
+
+def test_no_flipped_bit_of_a_model_goes_unseen(stock, tmp_path):
+    content = (stock / "run" / "model.safetensors").read_bytes()
+    tensors, words = read_tensors(stock / "run" / "model.safetensors")
+    path = tmp_path / "model.safetensors"
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        try:
+            others, other_words = read_tensors(path)
+        except InputError:
+            continue
+        assert (list(others), other_words) == (list(tensors), words), place
+        assert all(np.array_equal(others[name], tensors[name]) for name in tensors)
 
 
 def test_the_tables_are_as_large_as_they_claim():

@@ -39,8 +39,12 @@ class _Harmless:
 CONTROLS = {code: 0x2400 + code for code in range(32) if code not in (0x09, 0x0A)} | {0x7F: 0x2421}
 """Each control character and the symbol that shows it."""
 
-HIDDEN = [*range(0x80, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-"""Control characters of the second kind, and those that change the direction of text."""
+HIDDEN = [
+    *range(0x80, 0xA0),
+    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),
+    *range(0xD800, 0xE000),
+]
+"""Control characters of the second kind, those that change the direction of text, and bytes that are no text."""
 
 _SHOWN = CONTROLS | dict.fromkeys(HIDDEN, 0xFFFD)
 

@@ -40,7 +40,7 @@ def _expanded(path: str | os.PathLike[str]) -> Path:
     """A path with the folder of its user; refused where that is not known."""
     with suppress(RuntimeError, KeyError):  # no such user, or a user without a home folder
         folder = Path(path).expanduser()
-        if folder.is_absolute() or not str(path).startswith("~"):
+        if os.environ.get("HOME") != "" or not str(path).startswith("~"):
             return folder
     raise InputError(
         f"the home folder in {str(path)!r} is not known; set HOME, or set GELATO_CACHE to a folder for downloads"

@@ -104,7 +104,10 @@ def packing(path: Path, packed: bool) -> Iterator[IO[bytes]]:
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
     """A path beside ``path`` to write to; it replaces ``path`` only if the block ends without an error."""
-    goal = path.resolve()
+    try:
+        goal = path.resolve()
+    except RuntimeError:  # as Python calls a loop of links
+        raise InputError(f"{path}: cannot be written: too many levels of symbolic links") from None
     try:
         if goal.is_dir():
             raise InputError(f"{path} is a folder; name a file in it")

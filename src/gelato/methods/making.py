@@ -91,7 +91,10 @@ def load_model(path: Path, graph: Graph) -> StoredPredictor:
 
 def method_of(path: Path) -> str:
     """The method of the run or model that a folder holds."""
-    return str(read_json(path / CONFIG).get("method", DEFAULT))
+    method = read_json(path / CONFIG).get("method", DEFAULT)
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"{path / CONFIG}: unknown method {method!r}; known: {', '.join(sorted(METHODS))}")
+    return method
 
 
 def _class_of(folder: Path) -> type[StoredPredictor]:

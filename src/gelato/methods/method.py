@@ -1,6 +1,7 @@
 """Method: one entry of METHODS, everything that is known of a method before any of it is loaded."""
 
 import inspect
+import math
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, make_dataclass
@@ -111,6 +112,11 @@ def settings_of(score: Callable[..., Scores]) -> type[Settings]:
     return made
 
 
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number that 32 bits hold."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < 2**31
+
+
 def _rule(name: str, hint: Any, default: Any) -> Any:
     """A field with the rule that a type and a default imply."""
     if typing.get_origin(hint) is Literal:
@@ -122,11 +128,11 @@ def _rule(name: str, hint: Any, default: Any) -> Any:
     if isinstance(default, str):
         return checked(default, lambda value: isinstance(value, str), "be text")
     if isinstance(default, int):
-        whole = "be a whole number"
-        return checked(default, lambda value: isinstance(value, Integral) and not isinstance(value, bool), whole)
+        whole = "be a whole number of at most 10 digits"
+        return checked(default, is_whole, whole)
 
     def is_number(value: Any) -> bool:
-        return isinstance(value, Real) and not isinstance(value, bool)
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
     if default is None:
         return checked(None, lambda value: value is None or is_number(value), "be a number, or None")

@@ -64,7 +64,7 @@ def read_tensors(path: Path) -> tuple[Tensors, dict[str, str]]:
     except (SafetensorError, OSError) as error:
         raise InputError(f"{path}: is not a whole safetensors file ({error}); delete it and train again") from None
     recorded = words.pop("sha256", None)
-    if format_of(words, path) > 3 and recorded != _checksum(tensors, words):
+    if (format_of(words, path) > 3 or recorded is not None) and recorded != _checksum(tensors, words):
         raise InputError(f"{path}: is damaged: its checksum does not match; delete it and train again")
     return tensors, words
 
@@ -101,8 +101,10 @@ def unedited(path: Path) -> Iterator[None]:
     """Turn what wrong or missing entries of a run's files raise into a refusal that names the folder or file."""
     try:
         yield
-    except InputError:
-        raise
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
         if "memory" in str(error).lower():  # of torch
             raise

@@ -360,10 +360,21 @@ class StoredPredictor(LinkPredictor):
             )
         model.chosen_, model.columns_, model.remarks_ = learned["chosen_"], learned["columns_"], []
         model.valid_, selected = tensors["valid"], tensors["selected"]
+        model._check_restored(selected)
         seen = read_graph(folder / SEEN) if model.selects else stored
         model._seen = Seen(seen, seen.edges, selected)
         model.restore(learned, tensors, stored)
         return model
+
+    def _check_restored(self, selected: NDArray[Any]) -> None:
+        """Refuse words and links that no training writes."""
+        if not isinstance(self.chosen_, dict) or not set(self.chosen_) <= set(self.settings.names()):
+            raise TypeError(f"the chosen settings are {self.chosen_!r}")
+        if not (self.columns_ is None or isinstance(self.columns_, list)):
+            raise TypeError(f"the attribute names are {self.columns_!r}")
+        for links in (self.valid_, selected):
+            if links.ndim != 2 or links.shape[1] != 2 or links.dtype.kind not in "iu":
+                raise TypeError(f"links are {links.dtype} of shape {links.shape}")
 
     @classmethod
     def _of(cls, method: str, settings: dict[str, Any], folder: Path) -> Self:
