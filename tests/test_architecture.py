@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # The ground floor first; a module may import from its own layer and from those below it.
 LAYERS = [
-    {"errors", "registry", "memory"},
+    {"errors", "registry", "memory", "arguments"},
     {"graph"},
     {"kernels"},
     {"scores"},
@@ -39,7 +39,8 @@ TASKLESS = {
     "kernels": {"kernels"},
     "errors": set(),
     "registry": {"errors"},
-    "graph": {"errors", "memory"},
+    "graph": {"errors", "arguments"},
+    "arguments": {"errors", "memory"},
     "memory": set(),
 }
 """Parts that know no others than these."""

@@ -1,7 +1,6 @@
 """The Graph: a frozen sparse graph with attributes and node names, checked once, here."""
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,22 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from gelato.arguments import check_directed, check_name_lengths, check_size, edge_array, node_count, real_numbers
 from gelato.errors import InputError
-from gelato.memory import available_memory, in_words
 
 Pairs = NDArray[np.int64]
 """``(p, 2)`` node pairs; ``u < v`` when the graph is undirected."""
-
-MOST_NODES = 2**31 - 1
-"""Pairs of so many nodes can be told apart by one 64-bit integer."""
-
-BYTES_PER_NODE = 32
-"""What a node takes at least while a graph is built."""
-
-MOST_LETTERS = 10_000
-"""Longest name of a node or an attribute: arrays of text give every name the room of the longest."""
-
-FRAME_READER = "gelato.io.from_pandas, gelato.io.from_polars or the like"
 
 
 @dataclass(frozen=True)
@@ -65,7 +53,7 @@ class Graph:
     dropped: Dropped = Dropped()
 
     def __post_init__(self) -> None:
-        _check_directed(self.directed)
+        check_directed(self.directed)
         object.__setattr__(self, "adjacency", _checked_adjacency(self.adjacency, self.directed))
         object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.n))
         columns = {
@@ -77,13 +65,13 @@ class Graph:
         for field, (length, of) in columns.items():
             if getattr(self, field) is not None:
                 given = getattr(self, field)
-                column = _real(given, field).copy() if field == "times" else _column(given)
+                column = real_numbers(given, field).copy() if field == "times" else _column(given)
                 _check_length(column, field, length, of)
                 object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
             raise InputError(f"time of link {_first(~np.isfinite(self.times))} is not finite; give every link a time")
-        _check_name_lengths(self.names, "node")
-        _check_name_lengths(self.attribute_names, "attribute")
+        check_name_lengths(self.names, "node")
+        check_name_lengths(self.attribute_names, "attribute")
         if self.names is not None:
             _check_unique(self.names)
 
@@ -114,16 +102,16 @@ class Graph:
         >>> graph.edges.tolist(), graph.name_of(2), str(graph.dropped)
         ([[0, 1], [1, 2]], 'cem', 'dropped 1 self-loops and 1 repeated links')
         """
-        given = _edge_array(edges)
-        _check_directed(directed)
+        given = edge_array(edges)
+        check_directed(directed)
         if given.size and not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
         pairs = given.astype(np.int64)
-        n = _node_count(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
-        _check_size(n)
+        n = node_count(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
+        check_size(n)
         check_nodes(pairs, n)
-        weight = np.ones(len(pairs)) if weights is None else _real(weights, "weights")
-        time = None if times is None else _real(times, "times")
+        weight = np.ones(len(pairs)) if weights is None else real_numbers(weights, "weights")
+        time = None if times is None else real_numbers(times, "times")
         _check_length(weight, "weights", len(pairs), "links given")
         if time is not None:
             _check_length(time, "times", len(pairs), "links given")
@@ -258,66 +246,6 @@ class Graph:
     def __repr__(self) -> str:
         kind = ("weighted " if self.weighted else "") + ("directed " if self.directed else "")
         return f"Graph({kind}{self.n:,} nodes, {self.m:,} links, {self.f:,} attributes)"
-
-
-def _edge_array(edges: Any) -> NDArray[Any]:
-    """``(e, 2)`` links as an array; tables, files and the like are refused with the call that reads them."""
-    if isinstance(edges, str | os.PathLike):
-        raise InputError(f"edges must be an array of shape (e, 2), got a path; call gelato.read_graph({str(edges)!r})")
-    if hasattr(edges, "columns"):
-        raise InputError(f"edges must be an array of shape (e, 2), got a {type(edges).__name__}; call {FRAME_READER}")
-    try:
-        given = np.asarray(edges)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"edges must be an array of shape (e, 2): {error}") from None
-    if given.ndim != 2 or given.shape[1] != 2:
-        raise InputError(f"edges must have shape (e, 2), got {given.shape}")
-    return given
-
-
-def _real(values: Any, name: str) -> NDArray[np.float64]:
-    """Values as real numbers; text, complex numbers and whatever else is none are refused."""
-    try:
-        given = np.asarray(values)
-        if given.dtype.kind in "cSUmM":
-            raise TypeError(f"got {given.dtype}")
-        return given.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be real numbers: {error}") from None
-
-
-def _check_directed(directed: Any) -> None:
-    if not isinstance(directed, bool | np.bool_):
-        raise InputError(f"directed must be True or False, got {directed!r}")
-
-
-def _node_count(nodes: Any) -> int:
-    if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer):
-        raise InputError(f"nodes must be the number of nodes, a whole number, got {nodes!r}")
-    return int(nodes)
-
-
-def _check_size(n: int) -> None:
-    """Refuse more nodes than indices can tell apart, or than fit the memory."""
-    if n > MOST_NODES:
-        raise InputError(f"a graph can have at most {MOST_NODES:,} nodes, got {n:,}; number the nodes from 0 on")
-    needed, available = n * BYTES_PER_NODE, available_memory()
-    if available is not None and needed > max(available, 1 << 24):
-        raise InputError(
-            f"a graph of {n:,} nodes needs at least {in_words(needed)} of memory, but {in_words(available)} is "
-            "available; number the nodes from 0 on without gaps, or use a machine with more memory"
-        )
-
-
-def _check_name_lengths(names: NDArray[Any] | None, kind: str) -> None:
-    if names is None or (names.dtype.kind in "US" and names.dtype.itemsize <= MOST_LETTERS):
-        return
-    for i, name in enumerate(names.tolist()):
-        if isinstance(name, str | bytes) and len(name) > MOST_LETTERS:
-            raise InputError(
-                f"the name of {kind} {i} has {len(name):,} letters (it begins with {name[:20]!r}); a name can have at "
-                f"most {MOST_LETTERS:,}: shorten it, or quote cells that contain the delimiter"
-            )
 
 
 def has_values(graph: Graph) -> bool:
