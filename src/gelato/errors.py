@@ -1,6 +1,6 @@
 """Errors a user can act on: each says the rule, the value, the place and the repair."""
 
-from gelato import DISTRIBUTION
+from gelato import DISTRIBUTION, PROGRAM
 
 
 class GelatoError(Exception):
@@ -28,7 +28,7 @@ def wrong_kind(call: str, expected: str, given: object) -> InputError:
     graph = _graph_call(given)
     if expected == "Split":
         repair = f"; make one: gelato.split({graph})" if graph else "; gelato.split(graph) makes one"
-    elif expected == "Graph":
+    elif expected.startswith("Graph"):
         repair = f"; make one: {graph}" if graph and graph != "graph" else "; see gelato.read_graph and gelato.load"
     else:
         repair = ""
@@ -38,7 +38,7 @@ def wrong_kind(call: str, expected: str, given: object) -> InputError:
 def _graph_call(given: object) -> str | None:
     """The call that makes a graph of an object, as far as its type tells."""
     kind, package = type(given).__name__, type(given).__module__.partition(".")[0]
-    if kind == "Graph" and package == "gelato":
+    if kind == "Graph" and package == PROGRAM:
         return "graph"
     if package in ("pandas", "polars", "networkx", "scipy"):
         return f"gelato.io.from_{package}(...)"

@@ -125,8 +125,8 @@ def rehearsals(graph: Graph, spared: Pairs, share: float, repeats: int, seed: in
 
 
 def check_share(share: float) -> None:
-    """Refuse a share of the links that is no share."""
-    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
+    """Refuse a share of the links that is no number; which ones can be hidden depends on the graph."""
+    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or share != share:
         raise InputError(f"the share of links to hide must be a number between 0 and 1, got {share!r}")
 
 

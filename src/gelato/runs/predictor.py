@@ -150,7 +150,7 @@ class StoredPredictor(LinkPredictor):
         """
         begin = time.perf_counter()
         if not isinstance(data, Graph | Split):
-            raise wrong_kind("fit", "Graph", data)
+            raise wrong_kind("fit", "Graph or a Split", data)
         links = data if isinstance(data, Split) else self._hiding(data)
         self.check_graph(links.train)
         if self.selects and len(links.valid) == 0:
