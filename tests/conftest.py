@@ -2,11 +2,14 @@
 that run one after the other in one process."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 from hypothesis import settings
+
+os.environ.setdefault("GELATO_DEBUG", "1")  # unexpected errors of commands are not turned into a line
 
 settings.register_profile("gelato", deadline=None, derandomize=True)
 settings.load_profile("gelato")

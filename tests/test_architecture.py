@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # The ground floor first; a module may import from its own layer and from those below it.
 LAYERS = [
-    {"errors", "registry", "memory", "lookup", "figures"},
+    {"errors", "registry", "memory", "lookup", "figures", "arguments"},
     {"scaling"},
     {"graph"},
     {"kernels"},
@@ -40,7 +40,8 @@ TASKLESS = {
     "kernels": {"kernels"},
     "errors": set(),
     "registry": {"errors"},
-    "graph": {"errors", "lookup", "scaling"},
+    "graph": {"errors", "lookup", "scaling", "arguments"},
+    "arguments": {"errors", "memory"},
     "scaling": {"errors"},
     "memory": set(),
     "figures": set(),

@@ -1,6 +1,6 @@
 """Errors a user can act on: each says the rule, the value, the place and the repair."""
 
-from gelato import DISTRIBUTION
+from gelato import DISTRIBUTION, PROGRAM
 
 
 class GelatoError(Exception):
@@ -16,3 +16,32 @@ class MissingDependency(GelatoError, ImportError):
 
     def __init__(self, purpose: str, package: str, extra: str) -> None:
         super().__init__(f"{purpose} needs {package}: pip install '{DISTRIBUTION}[{extra}]'")
+
+
+def wrong_kind(call: str, expected: str, given: object) -> InputError:
+    """An argument of another kind than a call takes, with the call that makes one of it.
+
+    >>> str(wrong_kind("evaluate", "Split", "links.csv"))
+    "evaluate takes a Split, got str; make one: gelato.split(gelato.read_graph('links.csv'))"
+    """
+    kind = type(given).__name__
+    graph = _graph_call(given)
+    if expected == "Split":
+        repair = f"; make one: gelato.split({graph})" if graph else "; gelato.split(graph) makes one"
+    elif expected.startswith("Graph"):
+        repair = f"; make one: {graph}" if graph and graph != "graph" else "; see gelato.read_graph and gelato.load"
+    else:
+        repair = ""
+    return InputError(f"{call} takes a {expected}, got {kind}{repair}")
+
+
+def _graph_call(given: object) -> str | None:
+    """The call that makes a graph of an object, as far as its type tells."""
+    kind, package = type(given).__name__, type(given).__module__.partition(".")[0]
+    if kind == "Graph" and package == PROGRAM:
+        return "graph"
+    if package in ("pandas", "polars", "networkx", "scipy"):
+        return f"gelato.io.from_{package}(...)"
+    if hasattr(given, "__fspath__") or isinstance(given, str):
+        return f"gelato.read_graph({str(given)!r})"
+    return "gelato.Graph.from_edges(pairs)" if isinstance(given, list | tuple) or kind == "ndarray" else None

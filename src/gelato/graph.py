@@ -1,7 +1,6 @@
 """The Graph: a frozen sparse graph with attributes and node names, checked once, here."""
 
 import hashlib
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from gelato.arguments import check_name_lengths, check_size, checked_direction, edge_array, node_count, real_numbers
 from gelato.errors import InputError
 from gelato.lookup import close_names, question
 from gelato.scaling import Scaling
@@ -72,11 +72,13 @@ class Graph:
         for field, (length, of) in columns.items():
             if getattr(self, field) is not None:
                 given = getattr(self, field)
-                column = real_numbers(given, "times").copy() if field == "times" else _column(given)
+                column = real_numbers(given, field).copy() if field == "times" else _column(given)
                 _check_length(column, field, length, of)
                 object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
             raise InputError(f"time of link {_first(~np.isfinite(self.times))} is not finite; give every link a time")
+        check_name_lengths(self.names, "node")
+        check_name_lengths(self.attribute_names, "attribute")
         if self.names is not None:
             _check_names(self.names)
         if self.sides is not None:
@@ -128,14 +130,13 @@ class Graph:
         >>> graph.edges.tolist(), graph.name_of(2), str(graph.dropped)
         ([[0, 1], [1, 2]], 'cem', 'dropped 1 self-loops and 1 repeated links')
         """
+        given = edge_array(edges)
         directed = checked_direction(directed)
-        given = np.asarray(edges)
-        if given.ndim != 2 or given.shape[1] != 2:
-            raise InputError(f"edges must have shape (e, 2), got {given.shape}")
         if given.size and not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
         pairs = given.astype(np.int64)
-        n = _size(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
+        n = node_count(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
+        check_size(n)
         check_nodes(pairs, n)
         weight = np.ones(len(pairs)) if weights is None else real_numbers(weights, "weights")
         time = None if times is None else real_numbers(times, "times")
@@ -232,7 +233,10 @@ class Graph:
 
     def without(self, pairs: ArrayLike) -> Self:
         """The same graph with these ``(p, 2)`` links removed, in both directions when undirected."""
-        gone = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        try:
+            gone = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        except (TypeError, ValueError):
+            raise InputError("links to remove must be an array of node indices of shape (p, 2)") from None
         check_nodes(gone, self.n)
         gone = gone if self.directed else np.sort(gone, axis=1)
         key, gone_key = pair_keys(self.edges, self.n), pair_keys(gone, self.n)
@@ -270,6 +274,12 @@ class Graph:
         close = question(close_names(name, texts)) or f"the graph has {self.n:,} nodes such as {self.name_of(0)!r}"
         return f"unknown node {name!r}; {close}"
 
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        raise InputError(
+            "a Graph is not an array of rows: graph.edges lists its links, graph.adjacency is its matrix; to search"
+            " settings use 'gelato tune' or gelato.evaluation.tune.tune"
+        )
+
     def __repr__(self) -> str:
         kinds = (("weighted", self.weighted), ("directed", self.directed), ("bipartite", self.sides is not None))
         kind = "".join(f"{name} " for name, holds in kinds if holds)
@@ -279,6 +289,12 @@ class Graph:
 def across(pairs: Pairs, sides: NDArray[np.int8] | None) -> NDArray[np.bool_]:
     """``(p,)`` which pairs join the two sides of a bipartite graph; all do where there are no sides."""
     return np.ones(len(pairs), bool) if sides is None else sides[pairs[:, 0]] != sides[pairs[:, 1]]
+
+
+def has_values(graph: Graph) -> bool:
+    """Whether any attribute of any node differs from zero."""
+    X = graph.attributes
+    return X is not None and bool(np.any(X.data if isinstance(X, csr_array) else X))
 
 
 def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:
@@ -292,33 +308,6 @@ def check_nodes(pairs: Pairs, n: int) -> None:
     if bad.any():
         u, v = pairs[_first(bad)]
         raise InputError(f"link ({u}, {v}) names a node outside 0..{n - 1}")
-
-
-def checked_direction(directed: Any) -> bool:
-    """Whether links have a direction: ``True`` or ``False`` and nothing else."""
-    if not isinstance(directed, bool | np.bool_):
-        raise InputError(f"directed must be True or False, got {directed!r}")
-    return bool(directed)
-
-
-def _size(nodes: Any) -> int:
-    try:
-        return operator.index(nodes)
-    except TypeError:
-        raise InputError(f"the number of nodes must be an integer, got {nodes!r}") from None
-
-
-def real_numbers(given: Any, name: str) -> NDArray[np.float64]:
-    """Numbers as float64; complex numbers and missing dates are refused, not cut off."""
-    values = np.asarray(given)
-    if values.dtype.kind == "c":
-        raise InputError(f"{name} must be real numbers, got {values.dtype}; take their real part or their size")
-    if values.dtype.kind in "mM" and np.isnat(values).any():
-        raise InputError(f"{name} must be numbers, and entry {_first(np.isnat(values))} is NaT; fill or drop it")
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers, got {values.dtype} such as {values.ravel()[:1].tolist()}") from None
 
 
 def _checked_adjacency(given: Any, directed: bool) -> csr_array:
@@ -390,6 +379,8 @@ def _check_names(names: NDArray[Any]) -> None:
     for i, name in enumerate(names.tolist()):
         if name == "" or name != name:
             raise InputError(f"node {i} has no name, but {name!r}; name every node, or none of them")
+        if type(name).__hash__ is None:
+            raise InputError(f"the name of node {i} is a {type(name).__name__}; give text, numbers or tuples")
         if name in seen:
             raise InputError(f"nodes {seen[name]} and {i} have the same name {name!r}; names must be unique")
         seen[name] = i
@@ -397,6 +388,8 @@ def _check_names(names: NDArray[Any]) -> None:
 
 def _column(given: Any) -> NDArray[Any]:
     """A copy of a column; what is no array yet keeps its entries as they are, tuples and mixed types too."""
+    if not isinstance(given, np.ndarray) and (isinstance(given, str) or not np.iterable(given)):
+        raise InputError(f"names and labels must be lists, one entry each, got {given!r}")
     return given.copy() if isinstance(given, np.ndarray) else np.fromiter(given, dtype=object)
 
 

@@ -1,7 +1,8 @@
-"""How much memory this process has taken."""
+"""How much memory this process has taken, and how much it can still take."""
 
 import ctypes
 import sys
+from pathlib import Path
 
 
 def peak_memory() -> int:
@@ -20,6 +21,60 @@ def peak_memory() -> int:
 def resident_bytes(maxrss: int, platform: str) -> int:
     """Bytes of a ``ru_maxrss``, which counts bytes on macOS and KiB elsewhere."""
     return maxrss if platform == "darwin" else maxrss * 1024
+
+
+GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""Where a container's limit is found, by version of the kernel's control groups."""
+
+
+def available_memory() -> int | None:
+    """Bytes that this process can still take: of the machine, of its container, of its own limit; ``None``: unknown."""
+    if sys.platform != "linux":
+        return None
+    import resource
+
+    bounds = []
+    free = _field(Path("/proc/meminfo"), "MemAvailable:")
+    if free is not None:
+        bounds.append(free)
+    resident, mapped = _field(Path("/proc/self/status"), "VmRSS:"), _field(Path("/proc/self/status"), "VmSize:")
+    for path in map(Path, GROUPS):
+        limit = _number(path)
+        if limit is not None and resident is not None:
+            bounds.append(limit - resident)
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY and mapped is not None:
+        bounds.append(soft - mapped)
+    return max(0, min(bounds)) if bounds else None
+
+
+def in_words(count: float) -> str:
+    """A number of bytes as people say it.
+
+    >>> in_words(5_600), in_words(6 * 2**30), in_words(8 * 2**40)
+    ('5.5 KiB', '6.0 GiB', '8.0 TiB')
+    """
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} bytes" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:,.1f} TiB"
+
+
+def _field(path: Path, name: str) -> int | None:
+    """The bytes that a line such as ``MemAvailable: 123 kB`` states."""
+    try:
+        lines = path.read_text(encoding="ascii", errors="replace").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):  # no such limit, or the word max
+        return None
 
 
 class MemoryCounters(ctypes.Structure):

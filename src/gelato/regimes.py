@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.errors import InputError
+from gelato.errors import InputError, wrong_kind
 from gelato.graph import Pairs, across, pair_keys
 from gelato.partition import partition
 from gelato.registry import Registry
@@ -95,6 +95,8 @@ class Candidates:
 
 def unbiased(split: Split, phase: Phase = "test") -> Candidates:
     """Every non-link. In validation the test links count as non-links too, as nothing may tell them apart."""
+    if not isinstance(split, Split):
+        raise wrong_kind("unbiased", "Split", split)
     graph = split.graph
     if phase not in ("valid", "test"):
         raise InputError(f"phase must be 'valid' or 'test', got {phase!r}")

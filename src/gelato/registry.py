@@ -24,7 +24,7 @@ class Registry(Mapping[str, T]):
     def __getitem__(self, name: str) -> T:
         try:
             return self._parts[name]
-        except KeyError:
+        except (KeyError, TypeError):  # the latter of what cannot be a name
             known = ", ".join(sorted(self._parts))
             raise InputError(f"unknown {self.kind} {name!r}; known: {known}") from None
 

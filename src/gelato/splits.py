@@ -10,8 +10,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.errors import InputError
+from gelato.errors import InputError, wrong_kind
 from gelato.graph import Graph, Pairs, check_nodes, pair_keys
+from gelato.io.archives import read_arrays
 from gelato.io.files import DAMAGED, written_aside
 
 RATIOS = (0.05, 0.10)
@@ -49,11 +50,12 @@ class Split:
     def load(cls, path: str | os.PathLike[str], graph: Graph) -> Self:
         """Read a split that ``save`` wrote; it must belong to ``graph``."""
         try:
-            with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                valid, test = file["valid"], file["test"]
-                name, fingerprint = about["name"], about["graph"]
-        except DAMAGED as error:
+            with Path(path).open("rb") as stream:
+                file = read_arrays(Path(path), stream, ("about", "valid", "test"))
+            about = json.loads(str(file["about"]))
+            valid, test = file["valid"], file["test"]
+            name, fingerprint = about["name"], about["graph"]
+        except (*DAMAGED, RecursionError) as error:
             raise InputError(f"{path} is not a split written by Split.save: {error}") from None
         if fingerprint != graph.fingerprint:
             raise InputError(f"{path} was made for another graph; make a new split, or load the graph it belongs to")
@@ -83,8 +85,12 @@ def split(graph: Graph, seed: int | str = "paper", ratios: tuple[float, float] =
     >>> len(hidden.valid), len(hidden.test), hidden.train.m
     (2, 4, 34)
     """
+    if not isinstance(graph, Graph):
+        raise wrong_kind("split", "Graph", graph)
     if isinstance(seed, str) and seed not in NAMED:
         raise InputError(f"unknown split {seed!r}; give a seed (a whole number) or one of: {', '.join(NAMED)}")
+    if not isinstance(seed, str | int | np.integer):
+        raise InputError(f"the seed of a split must be a whole number, got {seed!r}")
     number = NAMED[seed] if isinstance(seed, str) else int(seed)
     if not 0 <= number < 2**32:
         raise InputError(f"the seed of a split must lie in 0..{2**32 - 1}, got {number}")
@@ -96,6 +102,8 @@ def split_by_time(graph: Graph, ratios: tuple[float, float] = RATIOS) -> Split:
 
     Links of the same time are taken in the order of ``graph.edges``.
     """
+    if not isinstance(graph, Graph):
+        raise wrong_kind("split_by_time", "Graph", graph)
     if graph.times is None:
         raise InputError("a split by time needs the time of every link; read the graph with a time column")
     return _hide(graph, np.argsort(graph.times, kind="stable")[::-1], ratios, "time", test_first=True)
@@ -116,10 +124,17 @@ def rehearsals(graph: Graph, spared: Pairs, share: float, repeats: int, seed: in
     ]
 
 
+def check_share(share: float) -> None:
+    """Refuse a share of the links that is no number; which ones can be hidden depends on the graph."""
+    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or share != share:
+        raise InputError(f"the share of links to hide must be a number between 0 and 1, got {share!r}")
+
+
 def hidden_shares(graph: Graph, spared: Pairs, share: float, repeats: int, seed: int, besides: int = 0) -> list[Pairs]:
     """The links that ``rehearsals`` hides, where so many others are taken out besides."""
     order = ordered_links(graph)
     free = order[~np.isin(pair_keys(graph.edges, graph.n), pair_keys(spared, graph.n))[order]]
+    check_share(share)
     count = int(share * graph.m)
     if not (0 < share < 1 and repeats >= 1 and 1 <= count <= len(free) and count + besides < graph.m):
         raise InputError(
@@ -168,7 +183,11 @@ def time_windows(graph: Graph, spared: Pairs, share: float, repeats: int) -> lis
 def _hide(
     graph: Graph, order: NDArray[np.int64], ratios: tuple[float, float], name: str, test_first: bool = False
 ) -> Split:
-    if not (min(ratios) >= 0 and sum(ratios) < 1):
+    try:
+        valid_share, test_share = map(float, ratios)
+    except (TypeError, ValueError):
+        raise InputError(f"ratios must be two numbers (validation, test), got {ratios!r}") from None
+    if not (min(valid_share, test_share) >= 0 and valid_share + test_share < 1):
         raise InputError(f"ratios (validation, test) must be at least 0 and sum to less than 1, got {ratios}")
     valid, test = (int(ratio * graph.m) for ratio in ratios)
     if test == 0:
@@ -198,7 +217,8 @@ def ordered_links(graph: Graph) -> NDArray[np.int64]:
 def _name_order(names: list[Any]) -> NDArray[np.int64]:
     texts = [str(name) for name in names]
     whole = all(text.isascii() and text.isdecimal() for text in texts)
-    keys = [(int(text), text) for text in texts] if whole else names
+    digits = [text.lstrip("0") for text in texts]  # by length first: also numbers of thousands of digits
+    keys = [(len(number), number, text) for number, text in zip(digits, texts, strict=True)] if whole else names
     try:
         return np.array(sorted(range(len(names)), key=keys.__getitem__), dtype=np.int64)
     except TypeError:
@@ -226,6 +246,8 @@ def audit(split: Split, negatives: Pairs | None = None) -> list[Leak]:
         split: what to look through.
         negatives: ``(q, 2)`` pairs about to be used as non-links in testing, if any were drawn.
     """
+    if not isinstance(split, Split):
+        raise wrong_kind("audit", "Split", split)
     graph, n = split.graph, split.graph.n
     known, train = pair_keys(graph.edges, n), pair_keys(split.train.edges, n)
     hidden = {"validation": _ordered(split.valid, graph), "test": _ordered(split.test, graph)}

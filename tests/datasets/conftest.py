@@ -1,9 +1,10 @@
 """A file server on loopback that can be told to misbehave."""
 
+import itertools
 import threading
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -21,6 +22,9 @@ class Plan:
     tagged: bool = True
     delay: float = 0.0  # seconds before the answer
     trickle: float = 0.0  # seconds between pieces
+    piece: int = 1000  # bytes of a piece
+    headers: dict[str, str | None] = field(default_factory=dict)  # sent instead of the usual ones; None: left out
+    endless: bool = False
 
 
 class Site:
@@ -55,16 +59,18 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(416)
             return
         start += plan.shift if start else 0
-        self.send_response(206 if start else 200)
-        if plan.tagged:
-            self.send_header("ETag", tag)
-        self.send_header("Content-Length", str(len(body) - start if plan.length is None else plan.length))
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        self.send_response(302 if "Location" in plan.headers else 206 if start else 200)
+        headers = {"ETag": tag if plan.tagged else None}
+        headers["Content-Length"] = str(len(body) - start if plan.length is None else plan.length)
+        headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}" if start else None
+        for header, value in (headers | plan.headers).items():
+            if value is not None:
+                self.send_header(header, value)
         self.end_headers()
         rest = body[start : len(body) if plan.cut is None else plan.cut]
-        pieces = [rest[i : i + 1000] for i in range(0, len(rest), 1000)] if plan.trickle else [rest]
-        for piece in pieces:
+        cuts = range(0, len(rest), plan.piece)
+        pieces = [rest[i : i + plan.piece] for i in cuts] if plan.trickle else [rest]
+        for piece in itertools.repeat(rest) if plan.endless else pieces:
             try:
                 self.wfile.write(piece)
             except ConnectionError:  # the client was killed or gave up

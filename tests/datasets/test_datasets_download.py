@@ -232,6 +232,60 @@ def test_two_at_once_download_the_file_once(site, plan, tmp_path):
     assert site.requests == [(NAME, None)]
 
 
+@pytest.mark.parametrize("length", [None, "999999999999", "9" * 30])
+def test_a_download_that_does_not_end_is_given_up_and_not_kept(site, plan, tmp_path, length):
+    site.plans[NAME] = [plan(endless=True, headers={"Content-Length": length})]
+    bounded = Remote(NAME, site.url(NAME), "0" * 64, most=1_000_000)
+    with pytest.raises(GelatoError, match=r"the server (sends|announces) .* bytes; the file has at most 1,000,000"):
+        fetch(bounded, tmp_path, pause=0)
+    assert left(tmp_path) == set()
+    assert len(site.requests) == 1
+
+
+def test_a_server_that_drips_is_given_up(site, plan, tmp_path):
+    site.plans[NAME] = [plan(trickle=0.02, piece=1)]
+    with pytest.raises(GelatoError, match=r"did not answer in time \(1 attempts\)"):
+        fetch(remote(site), tmp_path, timeout=0.3, attempts=1)
+
+
+@pytest.mark.parametrize("length", [None, "", "-5", "abc", "1e3", "²", "9" * 5000, "0x10"])
+def test_an_odd_length_is_not_believed(site, plan, tmp_path, length):
+    site.plans[NAME] = [plan(headers={"Content-Length": length})] * 4
+    assert fetch(remote(site), tmp_path, pause=0).read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Range": None},
+        {"Content-Range": "bytes */*"},
+        {"Content-Range": "words 1-2/3"},
+        {"Content-Range": "bytes 70000-x/y"},
+    ],
+    ids=str,
+)
+def test_an_odd_range_never_gives_other_bytes(site, plan, tmp_path, headers):
+    site.plans[NAME] = [plan(cut=70_000), plan(headers=headers)]
+    assert fetch(remote(site), tmp_path, pause=0).read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    "place", ["file:///etc/passwd", "ftp://127.0.0.1:9/x", "http://[::1", "data:,x", "gopher://x", "http://"], ids=str
+)
+def test_a_redirection_leads_nowhere_but_to_the_web(site, plan, tmp_path, place):
+    site.plans[NAME] = [plan(headers={"Location": place})] * 9
+    with pytest.raises(GelatoError, match=f"cannot download {site.url(NAME)}: ") as refused:
+        fetch(remote(site), tmp_path, pause=0)
+    assert "\n" not in str(refused.value)
+    assert left(tmp_path) <= {f"{NAME}.part"}
+
+
+def test_a_redirection_in_a_circle_ends(site, plan, tmp_path):
+    site.plans[NAME] = [plan(headers={"Location": site.url(NAME)})] * 50
+    with pytest.raises(GelatoError, match="cannot download"):
+        fetch(remote(site), tmp_path, pause=0)
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -50,7 +50,7 @@ def test_the_counts_of_a_coauthor_file_become_ones(tmp_path):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"<html>", "pickled|magic|pickle"),
+        (b"<html>", "zip"),
         (benchmark()[:300], "zip"),
         (benchmark(labels=None), "labels"),
         (benchmark(adj_indices=np.full(5, 9)), "ind"),
@@ -166,7 +166,7 @@ def test_an_ogb_split_that_would_run_something_is_refused(ogb, tmp_path):
     read_ogb(tmp_path, name="ogbl-ddi")
     torch.save({"edge": Evil(tmp_path / "run")}, tmp_path / "ogbl_ddi" / "split" / "target" / "train.pt")
     with pytest.raises(
-        InputError, match=rf"ogbl_ddi is not a readable OGB folder: a split file asks for {os.mkdir.__module__}.mkdir"
+        InputError, match=rf"ogbl_ddi is not a readable OGB folder: .*train.pt asks for {os.mkdir.__module__}.mkdir"
     ):
         read_ogb(tmp_path, name="ogbl-ddi")
     assert not (tmp_path / "run").exists()

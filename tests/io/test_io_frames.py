@@ -80,7 +80,7 @@ def test_columns_are_found_and_encoded_as_in_files(frame, read, write):
         (
             {"u": ["a"], "v": ["b"], "weight": [float("nan")]},
             None,
-            "the frame of links, row 1: weight '' is not a number",
+            "the frame of links, row 1: the weight is empty",
         ),
         ({"u": ["a"], "v": ["b"], "weight": [0]}, None, "row 1: weight 0 is not a positive"),
         ({"u": [], "v": []}, None, "the frame of links is empty"),

@@ -38,7 +38,7 @@ PACKED = gzip.compress(b"".join(b"node %d,node %d\n" % (i, i * i) for i in range
     ("name", "content", "expected"),
     [
         ("e.csv", "source,target,weight\na,b,1\nb,c,heavy\n", "line 3: weight 'heavy' is not a number; correct it"),
-        ("e.csv", "source,target,weight\na,b,\n", "line 2: weight '' is not a number"),
+        ("e.csv", "source,target,weight\na,b,\n", "line 2: the weight is empty"),
         (
             "e.csv",
             "# x\n\nu,v,weight\na,b,-2\n",
@@ -146,7 +146,7 @@ def test_parquet_cells_that_are_null_or_no_weight_are_refused_by_row(tmp_path):
     parquet.write_table(pyarrow.table({"u": ["a", None], "v": ["b", "c"]}), path)
     assert "row 2: a node has no name" in refusal(read_graph, path)
     parquet.write_table(pyarrow.table({"u": ["a", "b"], "v": ["b", "c"], "weight": [1.0, float("nan")]}), path)
-    assert "row 2: weight '' is not a number" in refusal(read_graph, path)
+    assert "row 2: the weight is empty" in refusal(read_graph, path)
     parquet.write_table(pyarrow.table({"u": pyarrow.array([], "string"), "v": pyarrow.array([], "string")}), path)
     assert "there are columns but no rows" in refusal(read_graph, path)
 

@@ -3,44 +3,53 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
 
 import click
 
 from gelato import PROGRAM, __version__
 from gelato.cli.completion import completion
 from gelato.cli.evaluation import datasets, demo, estimate, evaluate, methods
+from gelato.cli.failures import REPAIRABLE, Group, check_environment, explained, line, ready_streams
 from gelato.cli.prediction import explain, predict
 from gelato.cli.reporting import report
 from gelato.cli.reproducing import reproduce
 from gelato.cli.show import hold, release
 from gelato.cli.training import fit, tune
-from gelato.errors import GelatoError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 on success, 1 when nobody reads it, 2 on what the user can repair, 130 after Ctrl-C."""
+    """Run one command.
+
+    Returns 0 on success, 1 when nobody reads its output, 2 on what the user can repair, 70 on a fault of this package,
+    and 130 after Ctrl-C.
+    """
     hold(())
     try:
-        cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
+        ready_streams()
+        check_environment()
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # letters that stdout cannot show, such as a dash in ASCII
+        code = cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
         release()
         sys.stdout.flush()
-    except GelatoError as error:
-        print(f"gelato: {error}", file=sys.stderr)
-        return 2
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        print("gelato: stopped", file=sys.stderr)
-        return 130
     except BrokenPipeError:  # the reader of stdout has gone, as in: gelato ... | head
         _empty_stdout()
         return 1
-    except OSError as error:  # as of a full disk
-        _empty_stdout()
-        print(f"gelato: {error}", file=sys.stderr)
-        return 2
-    return 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return REPAIRABLE
+    except BaseException as error:
+        if isinstance(error, SystemExit | GeneratorExit) or (failure := explained(error)) is None:
+            raise
+        if isinstance(error, OSError):  # as of a full disk
+            _empty_stdout()
+        with suppress(OSError, ValueError):  # nobody reads stderr either
+            print(line(failure[1]), file=sys.stderr)
+            sys.stderr.flush()
+        return failure[0]
+    return code if isinstance(code, int) else 0
 
 
 def _empty_stdout() -> None:
@@ -51,7 +60,7 @@ def _empty_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name=PROGRAM)
 def cli() -> None:
     """Find the missing links of sparse, attributed graphs, and measure link predictors against every pair."""

@@ -1,7 +1,6 @@
 """Commands that measure: evaluate, estimate, datasets, methods, demo."""
 
 import json
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import READING, RUNNING, TESTING, method_option, options, with_split
-from gelato.cli.show import fitting_progress, progress_bar, say_unless, show
+from gelato.cli.options import MOST, READING, RUNNING, TESTING, method_option, options, with_split
+from gelato.cli.show import fitting_progress, progress_bar, say, say_unless, show
 from gelato.cli.training import predictor_with
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def evaluate(
             results.append(replace(result, seconds=result.seconds + spent))
     except KeyboardInterrupt:
         if resume is not None and not quiet:
-            print("what was counted is kept; resume by running the same command again", file=sys.stderr)
+            say("what was counted is kept; resume by running the same command again")
         raise
     if as_json:
         rows = [result.as_json() for result in results]
@@ -150,8 +149,8 @@ def _predictors(
     help="Of which command; methods that train are timed for an epoch first.",
 )
 @method_option("One or several of 'gelato methods', or 'all' that train nothing.")
-@click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="For predict and report.")
-@click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="For predict and report.")
+@click.option("--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="For predict and report.")
+@click.option("--repeats", type=click.IntRange(0, MOST), default=5, show_default=True, help="For predict and report.")
 @click.option("--config", type=click.Path(), metavar="FILE", help="For predict: settings to train with.")
 @click.option("--device", metavar="DEVICE", help="For predict: where to train.")
 @with_split
@@ -250,7 +249,7 @@ def methods(as_json: bool) -> None:
 
 
 @click.command(epilog="Example: gelato demo")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]")
+@click.option("--threads", type=click.IntRange(1, MOST), metavar="N", help="Threads  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def demo(threads: int | None, quiet: bool) -> None:
     """Train Gelato, evaluate it and every heuristic on the embedded graph, and show its ten best missing links."""

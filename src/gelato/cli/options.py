@@ -1,6 +1,7 @@
 """Options that several commands share, and how they become a graph and a split."""
 
 import json
+import math
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,26 @@ class RegimeName(_Text):
 
         return [CompletionItem(name) for name in REGIMES if name.startswith(incomplete)]
 
+
+class Number(click.FloatRange):
+    """A number that is one, in a range where one is given."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        """The number; nan and infinity are refused."""
+        number = float(super().convert(value, parameter, context))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", parameter, context)
+        return number
+
+
+LONGEST_SEED = 20
+"""Digits of a seed; longer ones are refused like words."""
+
+MOST = 2**31 - 1
+"""Largest count that an option takes."""
+
+COUNT = click.IntRange(max=MOST)
+"""A count whose least value the method or the regime knows."""
 
 GRAPH = [
     click.argument("graph", type=click.Path()),
@@ -130,7 +151,7 @@ READING = [
     click.option(
         "--ratios",
         nargs=2,
-        type=float,
+        type=Number(),
         default=(0.05, 0.10),
         show_default=True,
         metavar="VALID TEST",
@@ -140,7 +161,7 @@ READING = [
 """GRAPH, how to read it, and what to hide of it."""
 
 TESTING = [
-    click.option("--steps", type=int, metavar="T", help="Length of the walk, for ac and katz  [default: 3]"),
+    click.option("--steps", type=COUNT, metavar="T", help="Length of the walk, for ac and katz  [default: 3]"),
     click.option("--self-loops", type=click.Choice(["isolated", "all"]), help="Nodes that get a self-loop, for ac."),
     click.option(
         "--dtype",
@@ -162,8 +183,14 @@ TESTING = [
         metavar="unbiased|partitioned|biased",
         help="Which non-links count: all, those inside METIS parts, or a sample.",
     ),
-    click.option("--parts", type=int, default=10, show_default=True, help="Number of METIS parts."),
-    click.option("--ratio", type=int, default=1, show_default=True, help="Sampled negatives for each positive."),
+    click.option("--parts", type=COUNT, default=10, show_default=True, help="Number of METIS parts."),
+    click.option(
+        "--ratio",
+        type=COUNT,
+        default=1,
+        show_default=True,
+        help="Sampled negatives for each positive.",
+    ),
     click.option(
         "--seed",
         type=click.IntRange(0, 2**31 - 1),
@@ -195,12 +222,14 @@ TRAINING = [
 REHEARSING = [
     click.option(
         "--hide",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=Number(0, 1, min_open=True, max_open=True),
         default=0.1,
         show_default=True,
         help="Share of links hidden to tell the precision.",
     ),
-    click.option("--repeats", type=click.IntRange(0), default=5, show_default=True, help="How often; 0 leaves it out."),
+    click.option(
+        "--repeats", type=click.IntRange(0, MOST), default=5, show_default=True, help="How often; 0 leaves it out."
+    ),
     click.option(
         "--seed",
         type=click.IntRange(0, 2**31 - 1),
@@ -212,7 +241,7 @@ REHEARSING = [
 """How the precision of suggestions is told."""
 
 RUNNING = [
-    click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]"),
+    click.option("--threads", type=click.IntRange(1, MOST), metavar="N", help="Threads  [default: all cores]"),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("--quiet", is_flag=True, help="No progress and no remarks."),
 ]
@@ -339,6 +368,8 @@ def _option(text: str) -> tuple[str, Any]:
         raise click.UsageError(f"--option takes NAME=VALUE, such as beta=0.01, got {text!r}")
     try:
         return name, json.loads(value)
+    except RecursionError:
+        raise click.UsageError(f"--option {name}: the value is nested too deeply; give a number or a word") from None
     except ValueError:
         return name, value
 
@@ -350,4 +381,5 @@ def _split(graph: "Graph", name: str, ratios: tuple[float, float]) -> "Split":
         return split_by_time(graph, ratios)
     if name.endswith(".npz"):
         return Split.load(name, graph)
-    return split(graph, int(name) if name.isdecimal() else name, ratios)
+    is_seed = name.isascii() and name.isdecimal() and len(name) <= LONGEST_SEED
+    return split(graph, int(name) if is_seed else name, ratios)

@@ -10,16 +10,18 @@ import click
 from gelato import PROGRAM
 from gelato.cli.options import (
     GRAPH,
+    MOST,
     REHEARSING,
     RUNNING,
     TRAINING,
     ManyNodes,
+    Number,
     method_option,
     named_options,
     options,
     with_graph,
 )
-from gelato.cli.show import fitting_progress, progress_bar, say_unless, show
+from gelato.cli.show import fitting_progress, printable, progress_bar, say_unless, show
 from gelato.cli.training import check_fit, predictor_with
 
 if TYPE_CHECKING:
@@ -33,8 +35,12 @@ SHOWN = 20
 """Suggestions shown on the screen."""
 
 CHOOSING = [
-    click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="How many links to suggest."),
-    click.option("--per-node", type=click.IntRange(1), metavar="K", help="The K best partners of each node instead."),
+    click.option(
+        "--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="How many links to suggest."
+    ),
+    click.option(
+        "--per-node", type=click.IntRange(1, MOST), metavar="K", help="The K best partners of each node instead."
+    ),
     click.option("--for", "nodes", multiple=True, metavar="NODE...", help="Only links of these nodes."),
     click.option(
         "--between",
@@ -46,7 +52,7 @@ CHOOSING = [
     click.option(
         "--exclude", type=click.Path(), metavar="FILE", help="Pairs never to suggest: a file with one pair per row."
     ),
-    click.option("--min-score", type=float, metavar="S", help="Leave out links with a lower score."),
+    click.option("--min-score", type=Number(), metavar="S", help="Leave out links with a lower score."),
 ]
 """Which links are wanted."""
 
@@ -56,6 +62,9 @@ CHOOSING = [
 )
 @options(GRAPH, CHOOSING)
 @click.option("--out", type=click.Path(), metavar="FILE", help="A csv, tsv, parquet or json file for the links.")
+@click.option(
+    "--safe-csv", is_flag=True, help="Put ' before text in --out that a spreadsheet would take for a formula."
+)
 @method_option("One of 'gelato methods'  [default: that of --config, or gelato]", several=False)
 @click.option(
     "--model",
@@ -84,6 +93,7 @@ def predict(
     exclude: str | None,
     min_score: float | None,
     out: str | None,
+    safe_csv: bool,
     model: str | None,
     run: str | None,
     hide: float,
@@ -144,7 +154,7 @@ def predict(
             say_unless(quiet)(f"what was trained is kept in {folder}; resume by running the same command again")
         raise
     if out is not None:
-        found.write(out)
+        found.write(out, safe=safe_csv)
     if as_json:
         told = {"dataset": name, "out": out, "run": folder and str(folder), "precision": found.words()}
         print(json.dumps(told | {"count": len(found)} | ({} if out else {"links": found.rows()})))
@@ -176,7 +186,7 @@ def predict(
     help="A trained model; GRAPH may also be the folder of a run, which has both.",
 )
 @method_option("One of 'gelato methods'  [default: ac, without a model]", several=False)
-@click.option("--walks", type=click.IntRange(1), default=5, show_default=True, help="How many walks to list.")
+@click.option("--walks", type=click.IntRange(1, MOST), default=5, show_default=True, help="How many walks to list.")
 @click.option("--picture", type=click.Path(), metavar="FILE", help="An svg file for a picture of the walks.")
 @click.option("--device", metavar="DEVICE", help="Where a model is applied to GRAPH  [default: as it was trained]")
 @options(RUNNING)
@@ -232,7 +242,7 @@ def explain(
     if as_json:
         print(json.dumps(found.as_json()))
     else:
-        print("\n".join(found.lines()))
+        print(printable("\n".join(found.lines())))
 
 
 def _names(nodes: "NDArray[np.int64]", graph: "Graph") -> list[Any]:

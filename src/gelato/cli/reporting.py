@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gelato import PROGRAM
-from gelato.cli.options import REHEARSING, RUNNING, options
+from gelato.cli.options import MOST, REHEARSING, RUNNING, options
 from gelato.cli.show import progress_bar, say_unless
 
 
@@ -22,9 +22,9 @@ from gelato.cli.show import progress_bar, say_unless
     metavar="FILE",
     help="The page; charts lie beside it.",
 )
-@click.option("--top", type=click.IntRange(1), default=100, show_default=True, help="How many links to suggest.")
+@click.option("--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="How many links to suggest.")
 @click.option(
-    "--parts", type=click.IntRange(2), default=10, show_default=True, help="METIS parts, for one of the tests."
+    "--parts", type=click.IntRange(2, MOST), default=10, show_default=True, help="METIS parts, for one of the tests."
 )
 @options(REHEARSING)
 @click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU, where training is still needed.")

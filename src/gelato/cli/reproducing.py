@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gelato.cli.options import RUNNING, options
+from gelato.cli.options import MOST, RUNNING, options
 from gelato.cli.show import say_unless, show
 
 
@@ -20,7 +20,9 @@ from gelato.cli.show import say_unless, show
     metavar="DIR",
     help="Folder that keeps one file per seed.",
 )
-@click.option("--seeds", type=click.IntRange(1), metavar="N", help="How many seeds, from 0 on  [default: the file's]")
+@click.option(
+    "--seeds", type=click.IntRange(1, MOST), metavar="N", help="How many seeds, from 0 on  [default: the file's]"
+)
 @click.option(
     "--data-root", type=click.Path(), metavar="DIR", help="Folder of npz files to use instead of downloading."
 )

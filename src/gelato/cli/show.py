@@ -1,9 +1,9 @@
 """What people see: tables on stdout, progress on stderr."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def hold(remarks: Iterable[str]) -> None:
 def release() -> None:
     """Print the remarks that were held, on stderr."""
     while _held:
-        print(_held.pop(0), file=sys.stderr)
+        print(one_line(_held.pop(0)), file=sys.stderr)
 
 
 def show(part: object) -> None:
@@ -32,24 +32,69 @@ def show(part: object) -> None:
     from rich.console import Console
 
     release()
-
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a dash where stdout is ASCII
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=160)
-    console.print(part)
+    console.print(_Harmless(part))
+
+
+class _Harmless:
+    """A table or a text without control characters in its words; those of its layout and colours stay."""
+
+    def __init__(self, part: object) -> None:
+        self.part = part
+
+    def __rich_console__(self, console: Any, options: Any) -> "Iterator[Any]":
+        from rich.segment import Segment
+
+        part = console.render_str(self.part) if isinstance(self.part, str) else self.part
+        for segment in console.render(part, options):
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+
+CONTROLS = {code: 0x2400 + code for code in range(32) if code not in (0x09, 0x0A)} | {0x7F: 0x2421}
+"""Each control character and the symbol that shows it."""
+
+HIDDEN = [
+    *range(0x80, 0xA0),
+    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),
+    *range(0xD800, 0xE000),
+]
+"""Control characters of the second kind, those that change the direction of text, and bytes that are no text."""
+
+_SHOWN = CONTROLS | dict.fromkeys(HIDDEN, 0xFFFD)
+
+
+def printable(text: str) -> str:
+    """The same text with visible signs for characters that command a terminal or reorder text; tabs and lines stay.
+
+    >>> printable("red\x1b[31m \u202egnp.exe")
+    'red␛[31m �gnp.exe'
+    """
+    return text.translate(_SHOWN)
+
+
+def one_line(text: str) -> str:
+    """A printable text on one line."""
+    return printable(re.sub(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*", " ", text).strip())
+
+
+def say(text: str) -> None:
+    """Print a remark on stderr, after those that were held."""
+    release()
+    print("\n".join(map(one_line, text.split("\n"))), file=sys.stderr)
 
 
 def say_unless(quiet: bool) -> "Callable[[str], None]":
     """What prints a remark on stderr, or nothing."""
+    return lambda text: None if quiet else say(text)
 
-    def say(text: str) -> None:
-        release()
-        if not quiet:
-            print(text, file=sys.stderr)
 
-    return say
+def _title(text: str) -> str:
+    """The title of a bar, in which square brackets are no colours."""
+    from rich.markup import escape
+
+    return escape(one_line(text))
 
 
 @contextmanager
@@ -69,7 +114,7 @@ def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Prog
             nonlocal task
             if task is None:
                 release()
-                task = bar.add_task(f"{title}, {total or 0:,} {unit}", total=total)
+                task = bar.add_task(f"{_title(title)}, {total or 0:,} {unit}", total=total)
             bar.update(task, completed=done, total=total)
 
         yield report
@@ -92,7 +137,7 @@ def fitting_progress(title: str, predictor: "StoredPredictor", quiet: bool) -> "
 
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[status]}"))
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{predictor.method} on {title}, {epochs} epochs", total=epochs, status="preparing")
+        task = bar.add_task(f"{predictor.method} on {_title(title)}, {epochs} epochs", total=epochs, status="preparing")
         best = 0.0
 
         def report(epoch: "Epoch") -> None:

@@ -1,7 +1,6 @@
 """Commands that train: fit and tune; and the predictors that other commands make."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gelato.cli.options import READING, RUNNING, TRAINING, method_option, options, with_split
-from gelato.cli.show import fitting_progress, show
+from gelato.cli.show import fitting_progress, say, show
 
 if TYPE_CHECKING:
     from gelato.runs.predictor import StoredPredictor
@@ -67,7 +66,7 @@ def fit(
             model.fit(split.graph if whole else split, run=out, callbacks=callbacks, **watch)
         except KeyboardInterrupt:
             if not quiet:
-                print(f"what is done is kept in {out}; resume by running the same command again", file=sys.stderr)
+                say(f"what is done is kept in {out}; resume by running the same command again")
             raise
     outcome = {
         "dataset": name,
@@ -126,12 +125,11 @@ def tune(
     from gelato.tables import trial_table
 
     base = predictor_with(method, config, options, random_state=seed, device=device, threads=threads)
-    say = None if quiet else lambda text: print(text, file=sys.stderr)
     try:
-        trials, best = search(split, base, Path(out), report=say)
+        trials, best = search(split, base, Path(out), report=None if quiet else say)
     except KeyboardInterrupt:
         if not quiet:
-            print(f"trials that are done are kept in {out}; resume by running the same command again", file=sys.stderr)
+            say(f"trials that are done are kept in {out}; resume by running the same command again")
         raise
     if as_json:
         outcome = {"dataset": name, "method": base.method, "best": best.as_json()}

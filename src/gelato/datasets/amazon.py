@@ -1,6 +1,5 @@
 """The npz files of gnn-benchmark: Amazon co-purchases and Microsoft Academic co-authors."""
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,10 @@ from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.io.archives import read_arrays
+from gelato.io.files import DAMAGED
+
+ARRAYS = {"labels", *(f"{name}_{part}" for name in ("adj", "attr") for part in ("data", "indices", "indptr", "shape"))}
 
 
 def read_benchmark(folder: Path, *, file: str) -> Graph:
@@ -22,10 +25,10 @@ def read_benchmark(folder: Path, *, file: str) -> Graph:
     """
     path = folder / file
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
-            links, attributes = _matrix(arrays, "adj"), _matrix(arrays, "attr")
-            labels = arrays["labels"]
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        with path.open("rb") as opened:
+            arrays = read_arrays(path, opened, ARRAYS)
+        links, attributes, labels = _matrix(arrays, "adj"), _matrix(arrays, "attr"), arrays["labels"]
+    except DAMAGED as error:
         raise InputError(f"{path} is not a gnn-benchmark file: {error}; delete it to download it again") from error
     attributes.data = (attributes.data > 0).astype(np.float32)
     attributes.eliminate_zeros()

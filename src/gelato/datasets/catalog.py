@@ -14,12 +14,17 @@ from gelato.registry import Registry
 PLANETOID = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data"
 BENCHMARK = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
 OGB = "https://snap.stanford.edu/ogb/data/linkproppred"
+PLANETOID_MOST, BENCHMARK_MOST, OGB_MOST = 32 << 20, 64 << 20, 256 << 20
+"""Bytes that a file of each source has at most: a download that does not end is given up."""
 
 
 def _planetoid(name: str, nodes: int, links: int, attributes: int, content: str, hashes: dict[str, str]) -> Dataset:
     return Dataset(
         name=name,
-        files=tuple(Remote(f"ind.{name}.{part}", f"{PLANETOID}/ind.{name}.{part}", hashes[part]) for part in PARTS),
+        files=tuple(
+            Remote(f"ind.{name}.{part}", f"{PLANETOID}/ind.{name}.{part}", hashes[part], PLANETOID_MOST)
+            for part in PARTS
+        ),
         reader=partial(read_planetoid, name=name),
         nodes=nodes,
         links=links,
@@ -33,7 +38,7 @@ def _planetoid(name: str, nodes: int, links: int, attributes: int, content: str,
 def _benchmark(name: str, file: str, nodes: int, links: int, attributes: int, content: str, sha256: str) -> Dataset:
     return Dataset(
         name=name,
-        files=(Remote(file, f"{BENCHMARK}/{file}", sha256),),
+        files=(Remote(file, f"{BENCHMARK}/{file}", sha256, BENCHMARK_MOST),),
         reader=partial(read_benchmark, file=file),
         nodes=nodes,
         links=links,
@@ -56,7 +61,7 @@ def _ogb(
 ) -> Dataset:
     return Dataset(
         name=name,
-        files=(Remote(archive, f"{OGB}/{archive}"),),
+        files=(Remote(archive, f"{OGB}/{archive}", most=OGB_MOST),),
         reader=partial(read_ogb, name=name),
         nodes=nodes,
         links=links,

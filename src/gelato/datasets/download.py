@@ -3,6 +3,7 @@
 import hashlib
 import http.client
 import os
+import re
 import socket
 import time
 import urllib.error
@@ -23,6 +24,25 @@ Progress = Callable[[int, int | None], None]
 CHUNK_BYTES = 1 << 16
 TRANSIENT_CODES = {408, 425, 429, 500, 502, 503, 504}
 BREAKS = (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError)
+MOST_BYTES = 512 << 20
+SLOWEST = 1_000
+"""Bytes per second below which a server counts as silent."""
+
+_WEB = urllib.request.OpenerDirector()  # HTTP and HTTPS, also when redirected: no local files, no other protocols
+for _part in (
+    urllib.request.ProxyHandler,
+    urllib.request.HTTPHandler,
+    urllib.request.HTTPSHandler,
+    urllib.request.HTTPRedirectHandler,
+    urllib.request.HTTPDefaultErrorHandler,
+    urllib.request.HTTPErrorProcessor,
+    urllib.request.UnknownHandler,
+):
+    _WEB.add_handler(_part())
+
+
+class TooLarge(http.client.HTTPException):
+    """A server sends or announces more than a file can have."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +53,13 @@ class Remote:
         name: name of the local copy.
         url: its address.
         sha256: hash of its bytes; ``None`` if only its parsed content is checked.
+        most: bytes it has at most.
     """
 
     name: str
     url: str
     sha256: str | None = None
+    most: int = MOST_BYTES
 
 
 def fetch(
@@ -72,7 +94,9 @@ def fetch(
             if not _intact(target, remote):  # another process may have been first
                 _download(remote, target, progress, timeout, attempts, pause, otherwise)
     except OSError as error:
-        raise GelatoError(f"cannot write to {folder}: {error.strerror}; set GELATO_CACHE to another folder") from error
+        raise GelatoError(
+            f"cannot write to {folder}: {error.strerror or error}; set GELATO_CACHE to another folder"
+        ) from error
     return target
 
 
@@ -138,10 +162,10 @@ class _Transfer:
             if self.tag:
                 headers["If-Range"] = self.tag
         try:
-            with urllib.request.urlopen(
-                urllib.request.Request(self.remote.url, headers=headers), timeout=self.timeout
-            ) as reply:
+            with _WEB.open(urllib.request.Request(self.remote.url, headers=headers), timeout=self.timeout) as reply:
                 self._receive(reply, done)
+        except ValueError as error:  # an address or a header that cannot be parsed
+            raise http.client.HTTPException(f"the server's answer makes no sense: {error}") from error
         except urllib.error.HTTPError as error:
             error.close()
             if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not done:
@@ -152,19 +176,26 @@ class _Transfer:
             # either all of it is here or it is another file: the checksum decides
 
     def _receive(self, reply: Any, done: int) -> None:
-        length = reply.headers.get("Content-Length", "")
+        length = str(reply.headers.get("Content-Length", ""))
         if reply.status != http.HTTPStatus.PARTIAL_CONTENT:
             done = 0  # the server sends the file from its beginning
         elif not str(reply.headers.get("Content-Range", "")).startswith(f"bytes {done}-"):
             self.part.unlink(missing_ok=True)
             raise ConnectionError("the server sent another range than requested")
-        total = done + int(length) if length.isdigit() else None
+        total = done + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
+        self._check_size(max(done, total or 0), "announces")
         tag = reply.headers.get("ETag", "")
         self.tag = tag if tag.startswith('"') else None  # a weak tag does not guarantee equal bytes
         with self.part.open("ab" if done else "wb") as file:
+            since, received = time.monotonic(), 0
             while chunk := _chunk(reply):
+                done, received = done + len(chunk), received + len(chunk)
+                self._check_size(done, "sends")
                 file.write(chunk)
-                done += len(chunk)
+                if (waited := time.monotonic() - since) > self.timeout:
+                    if received < SLOWEST * waited:
+                        raise TimeoutError
+                    since, received = time.monotonic(), 0
                 if self.progress:
                     self.progress(done, total)
             file.flush()
@@ -172,10 +203,16 @@ class _Transfer:
         if total is not None and done != total:
             raise ConnectionError(f"the connection was lost after {done:,} of {total:,} bytes")
 
+    def _check_size(self, count: int, verb: str) -> None:
+        """Refuse a file that is larger than it can be; what was received of it is of no use."""
+        if count > self.remote.most:
+            self.part.unlink(missing_ok=True)
+            raise TooLarge(f"the server {verb} {count:,} bytes; the file has at most {self.remote.most:,}")
+
 
 def _chunk(reply: Any) -> bytes:
     try:
-        return bytes(reply.read(CHUNK_BYTES))
+        return bytes(reply.read1(CHUNK_BYTES))
     except OSError as error:  # any of them: the connection failed, not the disk
         raise ConnectionError(_reason(error)) from error
 
@@ -184,12 +221,14 @@ def _final(error: BaseException) -> bool:
     """Whether trying again is useless: the server refuses, or its name cannot be resolved."""
     if isinstance(error, urllib.error.HTTPError):
         return error.code not in TRANSIENT_CODES
+    if isinstance(error, TooLarge):
+        return True
     return isinstance(error, urllib.error.URLError) and isinstance(error.reason, socket.gaierror)
 
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, urllib.error.HTTPError):
-        return f"the server answered {error.code} {error.reason}"
+        return " ".join(f"the server answered {error.code} {error.reason}".split())
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(cause, TimeoutError):
         return "the server did not answer in time"

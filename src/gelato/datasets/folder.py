@@ -1,6 +1,7 @@
 """Where datasets are on this machine: the user's folder of npz files, and the cache."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,11 +29,23 @@ class Location:
 def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
     """The given folder, or ``$GELATO_CACHE``, or ``gelato`` in the user's cache; it need not exist yet."""
     if cache is not None:
-        return Path(cache).expanduser()
+        return _expanded(cache)
     if own := os.environ.get("GELATO_CACHE"):
-        return Path(own).expanduser()
+        return _expanded(own)
     shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / PROGRAM
+    return (Path(shared) if shared else _expanded("~") / ".cache") / PROGRAM
+
+
+def _expanded(path: str | os.PathLike[str]) -> Path:
+    """A path with the folder of its user; refused where that is not known."""
+    with suppress(RuntimeError, KeyError):  # no such user, or a user without a home folder
+        folder = Path(path).expanduser()
+        if os.environ.get("HOME") != "" or not str(path).startswith("~"):
+            return folder
+    raise InputError(
+        f"the home folder in {str(path)!r} is not known; set HOME, or set GELATO_CACHE to a folder for downloads"
+        " and unfinished work"
+    )
 
 
 def data_folder(data_root: str | os.PathLike[str] | None = None) -> Path | None:
@@ -40,7 +53,7 @@ def data_folder(data_root: str | os.PathLike[str] | None = None) -> Path | None:
     given = data_root if data_root is not None else os.environ.get("GELATO_DATA") or None
     if given is None:
         return None
-    folder = Path(given).expanduser()
+    folder = _expanded(given)
     if not folder.is_dir():
         source = "data_root" if data_root is not None else "GELATO_DATA"
         raise InputError(f"{source} must be a folder of npz files, but {folder} is not a folder")

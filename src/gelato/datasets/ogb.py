@@ -1,20 +1,27 @@
 """Link prediction sets of the Open Graph Benchmark, read by the ``ogb`` package."""
 
 import contextlib
+import gzip
 import io
-import pickle
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from gelato.datasets.torch_files import read_torch
 from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
+
+MOST_BYTES = 2 << 30
+"""Largest size of an archive, unpacked, and of the tables in it."""
+
+DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+"""What reading a damaged or encrypted zip archive raises."""
 
 
 def read_ogb(folder: Path, *, name: str) -> Graph:
@@ -30,6 +37,7 @@ def read_ogb(folder: Path, *, name: str) -> Graph:
         raise MissingDependency(f"dataset {name}", "ogb", "ogb") from error
     _unpack(folder, name)
     place = folder / name.replace("-", "_")
+    _check_sizes(place)
     try:
         processed = place / "processed" / "data_processed"  # ogb pickles it, and current versions of torch refuse it
         processed.unlink(missing_ok=True)
@@ -37,9 +45,11 @@ def read_ogb(folder: Path, *, name: str) -> Graph:
             dataset = LinkPropPredDataset(name, root=str(folder))
         processed.unlink(missing_ok=True)
         graph, split = dataset[0], _split(place / "split" / str(dataset.meta_info["split"]))
-    except (OSError, EOFError, RuntimeError, ValueError, KeyError, pickle.UnpicklingError) as error:
+        return from_ogb(graph, split)
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged folder can fail in any way
         raise InputError(f"{place} is not a readable OGB folder: {error}; delete it to unpack it again") from error
-    return from_ogb(graph, split)
 
 
 def from_ogb(graph: Mapping[str, Any], split: Mapping[str, Mapping[str, Any]]) -> Graph:
@@ -79,9 +89,11 @@ def _unpack(folder: Path, name: str) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         try:
             with zipfile.ZipFile(archives[0]) as archive:
+                if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
+                    raise InputError(f"{archives[0]} unpacks to more than {MOST_BYTES:,} bytes; delete it")
                 archive.extractall(scratch)
-        except zipfile.BadZipFile as error:
-            raise InputError(f"{archives[0]} is not a zip archive; delete it to download it again") from error
+        except DAMAGED_ZIP as error:
+            raise InputError(f"{archives[0]} is not a zip archive: {error}; delete it to download it again") from error
         inner = [path for path in Path(scratch).iterdir() if path.is_dir() and any(path.glob("RELEASE_v*.txt"))]
         if len(inner) != 1:
             raise InputError(f"{archives[0]} does not contain exactly one OGB folder; delete it to download it again")
@@ -89,36 +101,19 @@ def _unpack(folder: Path, name: str) -> None:
         inner[0].replace(target)
 
 
-TENSOR_NAMES = {
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.numeric", "_frombuffer"),
-    ("numpy._core.numeric", "_frombuffer"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("_codecs", "encode"),
-    ("collections", "OrderedDict"),
-    ("torch._utils", "_rebuild_tensor_v2"),
-}
-"""All names in a pickled array or tensor, whichever version wrote it."""
-
-
-class _Arrays(pickle.Unpickler):
-    """Reads arrays and tensors, and runs nothing else; ``weights_only`` cannot read the older protocols."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in TENSOR_NAMES:
-            raise InputError(f"a split file asks for {module}.{name}, which no dataset needs")
-        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+def _check_sizes(folder: Path) -> None:
+    """Refuse a folder whose compressed tables would fill the memory."""
+    total = 0
+    for path in sorted(folder.glob("raw/*.csv.gz")):
+        try:
+            with gzip.open(path) as unpacked:
+                while chunk := unpacked.read(1 << 20):
+                    total += len(chunk)
+                    if total > MOST_BYTES:
+                        raise InputError(f"{path} unpacks to more than {MOST_BYTES:,} bytes; delete {folder}")
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{folder} is not a readable OGB folder: {path.name}: {error}; delete it") from error
 
 
 def _split(folder: Path) -> dict[str, Any]:
-    import torch
-
-    reader = SimpleNamespace(
-        __name__="arrays", Unpickler=_Arrays, load=lambda file, **options: _Arrays(file, **options).load()
-    )
-    return {
-        phase: torch.load(folder / f"{phase}.pt", map_location="cpu", pickle_module=reader, weights_only=False)
-        for phase in ("train", "valid", "test")
-    }
+    return {phase: read_torch(folder / f"{phase}.pt") for phase in ("train", "valid", "test")}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gelato.errors import wrong_kind
 from gelato.memory import peak_memory
 from gelato.methods import METHODS, new_predictor
 from gelato.ranking.checkpoint import Checkpoint
@@ -99,6 +100,8 @@ def evaluate(
         progress: called with the pairs done and in all.
         resume: folder where a long count is kept, so that the same call resumes where it was stopped.
     """
+    if not isinstance(split, Split):
+        raise wrong_kind("evaluate", "Split", split)
     chosen = dict(options or {})
     candidates, drawn = candidates_of(split, regime, phase, parts=parts, ratio=ratio, seed=seed)
     begin = time.perf_counter()

@@ -64,7 +64,9 @@ def read_experiment(name: str) -> Experiment:
     """
     read = read_configuration(name)
     tables = {"about": {}, "run": {}, "reported": {}} | dict(read.tables)
-    for table in tables:
+    for table, content in tables.items():
+        if table in ("about", "run", "reported") and not isinstance(content, dict):
+            raise InputError(f"{read.place}: [{table}] must be a table, got {content!r}")
         if table not in ("about", "run", "reported"):
             raise InputError(f"{read.place}: unknown table [{table}]; known: [about], [run], [model], [reported]")
     run, about = tables["run"], tables["about"]
@@ -72,6 +74,8 @@ def read_experiment(name: str) -> Experiment:
         if not isinstance(run.get(key), kind):
             rule = "text" if kind is str else "a whole number"
             raise InputError(f"{read.place} [run]: {key} must be {rule}, got {run.get(key)!r}")
+    if run["seeds"] < 1:
+        raise InputError(f"{read.place} [run]: seeds must be at least 1, got {run['seeds']}")
     for key in run:
         if key not in RUN:
             raise InputError(f"{read.place} [run]: unknown key {key!r}; known: {', '.join(RUN)}")
@@ -89,8 +93,17 @@ def read_experiment(name: str) -> Experiment:
     )
 
 
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _figure(name: str, value: Any, place: str) -> Reported:
     check_metric(name)
-    if not isinstance(value, dict) or not set(value) <= {"mean", "std"} or "mean" not in value:
+    if (
+        not isinstance(value, dict)
+        or not set(value) <= {"mean", "std"}
+        or "mean" not in value
+        or not all(map(_is_figure, value.values()))
+    ):
         raise InputError(f"{place} [reported]: {name} must be like {{ mean = 3.9, std = 0.03 }}, got {value!r}")
     return Reported(**value)

@@ -21,6 +21,9 @@ DAMAGED = (
 )
 """Everything ``np.load`` raises on files that are not complete ``.npz`` archives."""
 
+LEAST_BOMB, MOST_RATIO = 1 << 30, 200
+"""A gzip file may unpack to so many bytes, or to so many times its size."""
+
 
 def suffix_of(path: Path) -> str:
     """The lower-case suffix that stands for the format, such as ``.csv`` or ``.csv.gz``."""
@@ -37,6 +40,35 @@ def format_of(path: Path, formats: Registry[T]) -> T:
         raise InputError(f"{path}{problem}") from None
 
 
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, which ends in an error where it is a bomb: far larger than real tables unpack to."""
+
+    def __init__(self, path: Path, content: gzip.GzipFile) -> None:
+        self._path, self._content = path, content
+        self._most = max(LEAST_BOMB, path.stat().st_size * MOST_RATIO)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._content.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._content.tell()
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._content.readinto(buffer)
+        if self._content.tell() > self._most:
+            raise InputError(
+                f"{self._path}: unpacks to more than {MOST_RATIO} times its size ({self._most:,} bytes), which no table"
+                " does; check what it is, or unpack it yourself"
+            )
+        return count
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked when its name ends in ``.gz``; errors name the file."""
@@ -44,7 +76,7 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
         with path.open("rb") as packed:
             if path.suffix.lower() == ".gz":
                 with gzip.open(packed) as unpacked:
-                    yield io.BufferedReader(cast(Any, unpacked))
+                    yield io.BufferedReader(_Unpacked(path, unpacked))
             else:
                 yield packed
     except FileNotFoundError:
@@ -72,7 +104,10 @@ def packing(path: Path, packed: bool) -> Iterator[IO[bytes]]:
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
     """A path beside ``path`` to write to; it replaces ``path`` only if the block ends without an error."""
-    goal = path.resolve()
+    try:
+        goal = path.resolve()
+    except RuntimeError:  # as Python calls a loop of links
+        raise InputError(f"{path}: cannot be written: too many levels of symbolic links") from None
     try:
         if goal.is_dir():
             raise InputError(f"{path} is a folder; name a file in it")

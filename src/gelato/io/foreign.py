@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from gelato.arguments import checked_direction, real_numbers
 from gelato.errors import InputError
-from gelato.graph import Graph, checked_direction, pair_keys, real_numbers
+from gelato.graph import Graph, pair_keys
 from gelato.io.edges import edge_columns
 from gelato.io.optional import optional
 from gelato.io.predicted import RankedLinks, checked

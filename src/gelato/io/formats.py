@@ -1,12 +1,14 @@
 """Graph files by suffix: ``read_graph`` and ``write_graph``."""
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from gelato.errors import InputError
-from gelato.graph import Graph, checked_direction
+from gelato.arguments import checked_direction
+from gelato.errors import InputError, wrong_kind
+from gelato.graph import Graph
 from gelato.io.attributes import AttributeTable, read_attributes
 from gelato.io.edges import Joining, read_edges, write_edges
 from gelato.io.files import format_of, suffix_of
@@ -100,6 +102,8 @@ def read_graph_and_notes(
     **columns: Any,
 ) -> tuple[Graph, Reading | None]:
     """The graph in a file, and what was read, in words; the options are those of ``read_graph``."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"read_graph takes the path of a file, got {type(path).__name__}; see gelato.io.from_pandas")
     path = Path(path)
     schema = EdgeSchema(**columns, drop_unfilled=missing == "drop")
     checked_direction(directed)
@@ -136,6 +140,8 @@ def write_graph(graph: Graph, path: str | Path) -> None:
     bob,cem
     <BLANKLINE>
     """
+    if not isinstance(graph, Graph):
+        raise wrong_kind("write_graph", "Graph", graph)
     format_of(Path(path), FORMATS).write(graph, Path(path))
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from gelato.graph import Graph, checked_direction
+from gelato.arguments import checked_direction
+from gelato.graph import Graph
 from gelato.io.attributes import AttributeTable, attribute_table, dense_columns
 from gelato.io.edges import Joining, edge_columns, table_graph
 from gelato.io.frame_table import FrameColumn, frame_table, pandas_columns, polars_columns

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.arguments import real_numbers
 from gelato.errors import InputError
-from gelato.graph import Graph, real_numbers
+from gelato.graph import Graph
 from gelato.io.attributes import dense_rows
 from gelato.io.cells import weight_of
 from gelato.io.edges import edge_columns

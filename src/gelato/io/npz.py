@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.io.archives import read_arrays
 from gelato.io.files import DAMAGED, reading, written_aside
 from gelato.scaling import Scaling
 
@@ -84,8 +85,9 @@ def write_npz(graph: Graph, path: Path) -> None:
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     with reading(path) as stream:
         try:
-            with np.load(stream, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive.files}
+            return read_arrays(path, stream)
+        except InputError:
+            raise
         except DAMAGED as error:
             if "allow_pickle" in str(error) or "pickled data" in str(error):
                 raise InputError(
@@ -118,6 +120,8 @@ def _objects(array: NDArray[Any] | None) -> NDArray[Any] | None:
     """The same names as Python's own ``str`` and ``int``, which print without their type."""
     if array is None:
         return None
+    if array.ndim != 1:
+        raise InputError(f"names must be a list of one name per node or attribute, got shape {array.shape}")
     text = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
     return np.fromiter(text.tolist(), dtype=object, count=text.size)
 

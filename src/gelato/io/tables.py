@@ -19,6 +19,9 @@ Reader = Callable[[Path, HeaderRule, bool | None, str | None, int], AbstractCont
 Writer = Callable[[Path, Path, Sequence[str], Iterable[Sequence[Any]]], None]
 """Writes a header and rows to the second path, in the format of the first path's suffix."""
 
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+"""What a cell begins with that a spreadsheet takes for a formula."""
+
 
 @contextmanager
 def open_table(
@@ -48,10 +51,12 @@ def table_format(path: Path) -> Reader:
     return text_table
 
 
-def write_table(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_table(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
     """Write rows under a header, in the format of the suffix; the file is written completely or not at all.
 
     Besides the formats that can be read, ``.json`` gives a list of objects, and ``.jsonl`` one object per line.
+    Spreadsheets take cells that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return for formulas: with
+    ``safe`` such text gets an apostrophe in front, in text files only. Numbers stay as they are.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -64,6 +69,8 @@ def write_table(path: str | Path, header: Sequence[str], rows: Iterable[Sequence
     """
     path = Path(path)
     write = format_of(path, WRITERS)
+    if safe and write is write_text:
+        header, rows = _without_formulas(header), map(_without_formulas, rows)
     with written_aside(path) as goal:
         write(path, goal, header, rows)
 
@@ -72,6 +79,12 @@ READABLE = ".csv, .tsv, .txt and other text (also .gz), .parquet and, for graphs
 """The formats of tables, as messages list them."""
 NO_TABLES = (".npz", ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".xlsx", ".xls")
 """Known formats that no table is read from; any other suffix is looked at."""
+
+
+def _without_formulas(cells: Sequence[Any]) -> list[Any]:
+    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_SIGNS) else cell for cell in cells]
+
+
 _TEXT = [suffix + packed for suffix in DELIMITERS for packed in ("", ".gz")]
 TABLES: Registry[Reader] = Registry("table format", dict.fromkeys(_TEXT, text_table) | {".parquet": parquet_table})
 WRITERS: Registry[Writer] = Registry(

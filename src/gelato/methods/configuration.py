@@ -47,13 +47,18 @@ def read_configuration(source: str | Path) -> Configuration:
         raise InputError(f"{path}: cannot be read: {error}; settings that ship: {names}") from None
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise InputError(f"{place}: its values are nested too deeply; settings are numbers, words and lists") from None
+    except ValueError as error:  # also of a number with thousands of digits
         raise InputError(f"{place}: not a TOML file: {error}") from None
     model = tables.pop("model", None)
     if not isinstance(model, dict):
         raise InputError(f"{place}: has no [model] table; put the settings under [model]")
     method = model.pop("method", DEFAULT)
-    model |= dict.fromkeys(model.pop("unset", ()))
+    unset = model.pop("unset", [])
+    if not isinstance(unset, list) or not all(isinstance(name, str) for name in unset):
+        raise InputError(f"{place} [model]: unset must be a list of names of settings, got {unset!r}")
+    model |= dict.fromkeys(unset)
     if not isinstance(method, str) or method not in METHODS:
         raise InputError(f"{place} [model]: unknown method {method!r}; known: {', '.join(sorted(METHODS))}")
     known = METHODS[method].settings.names()

@@ -64,6 +64,8 @@ class OpenedRun:
 
 def open_run(path: str | os.PathLike[str], device: str | None = None) -> OpenedRun:
     """Open the folder that ``gelato fit`` or ``gelato predict`` wrote, to run on ``device``."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"open_run takes the folder of a run, got {type(path).__name__}")
     folder = Path(path)
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder; give one that 'gelato fit --out' or 'gelato predict' wrote")
@@ -78,6 +80,8 @@ def open_run(path: str | os.PathLike[str], device: str | None = None) -> OpenedR
 
 def open_model(path: str | os.PathLike[str], graph: Graph | None = None, device: str | None = None) -> StoredPredictor:
     """The model of a run or of ``save`` for ``graph``, or for all links of its own, to run on ``device``."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"open_model takes the folder of a run or a model, got {type(path).__name__}")
     folder = Path(path)
     run = open_run(folder, device) if (folder / SPLIT).exists() else None
     model = _on(_class_of(folder).load(folder), device) if run is None else run.model
@@ -93,7 +97,10 @@ def load_model(path: Path, graph: Graph) -> StoredPredictor:
 
 def method_of(path: Path) -> str:
     """The method of the run or model that a folder holds."""
-    return str(read_json(path / CONFIG).get("method", DEFAULT))
+    method = read_json(path / CONFIG).get("method", DEFAULT)
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"{path / CONFIG}: unknown method {method!r}; known: {', '.join(sorted(METHODS))}")
+    return method
 
 
 def _class_of(folder: Path) -> type[StoredPredictor]:

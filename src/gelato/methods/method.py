@@ -1,6 +1,7 @@
 """Method: one entry of METHODS, everything that is known of a method before any of it is loaded."""
 
 import inspect
+import math
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass
@@ -11,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from gelato.errors import InputError, MissingDependency
-from gelato.graph import Graph
+from gelato.graph import Graph, has_values
 from gelato.prediction.settings import Settings, checked, one_of
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
@@ -45,6 +46,13 @@ def blind_remarks(reasons: Sequence[tuple[str, str | None]]) -> list[str]:
         if reason is not None:
             methods.setdefault(reason, []).append(name)
     return [f"{'each of ' if len(names) > 1 else ''}{', '.join(names)} {reason}" for reason, names in methods.items()]
+
+
+def needs_values(graph: Graph) -> str | None:
+    """The rule of methods that learn from attributes: all zero, they tell no nodes apart."""
+    if graph.attributes is None or has_values(graph):
+        return None
+    return "all attributes of all nodes are zero, so they tell nothing; leave them out, or give others (--attributes)"
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,11 @@ def settings_of(score: Callable[..., Scores]) -> type[Settings]:
     return made
 
 
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number that 32 bits hold."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < 2**31
+
+
 def _rule(name: str, hint: Any, default: Any) -> Any:
     """A field with the rule that a type and a default imply."""
     if typing.get_origin(hint) is Literal:
@@ -140,11 +153,11 @@ def _rule(name: str, hint: Any, default: Any) -> Any:
     if isinstance(default, str):
         return checked(default, lambda value: isinstance(value, str), "be text")
     if isinstance(default, int):
-        whole = "be a whole number"
-        return checked(default, lambda value: isinstance(value, Integral) and not isinstance(value, bool), whole)
+        whole = "be a whole number of at most 10 digits"
+        return checked(default, is_whole, whole)
 
     def is_number(value: Any) -> bool:
-        return isinstance(value, Real) and not isinstance(value, bool)
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
     if default is None:
         return checked(None, lambda value: value is None or is_number(value), "be a number, or None")

@@ -13,7 +13,7 @@ from gelato.methods.gelato.settings import GRID as GELATO_GRID
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes
 from gelato.methods.heuristics.simrank import needs_a_small_graph
-from gelato.methods.method import Method, heuristic
+from gelato.methods.method import Method, heuristic, needs_values
 from gelato.methods.parity import needs_common_neighbors, needs_odd_steps, needs_three_steps
 from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
@@ -88,7 +88,7 @@ METHODS: Registry[Method] = Registry(
         "gelato": Method(
             "gelato.methods.gelato.model:Gelato", GelatoSettings, "Gelato",
             "Autocovariance of the graph with link weights learned from attributes.",
-            cites="Mattos et al., KDD 2025", trains=True, extra=TRAIN, grid=GELATO_GRID,
+            cites="Mattos et al., KDD 2025", trains=True, extra=TRAIN, grid=GELATO_GRID, unfit=needs_values,
             quick={"epochs": 100, "patience": 10},
         ),
         "gae": Method(

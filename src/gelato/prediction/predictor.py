@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.errors import InputError
+from gelato.errors import InputError, wrong_kind
 from gelato.explain.evidence import LinkEvidence
 from gelato.explain.explanation import Explanation, explain
 from gelato.graph import Graph, Pairs, check_nodes
@@ -50,6 +50,13 @@ class LinkPredictor(ABC):
             own = inspect.signature(cls.__init__)
             shown = own.replace(parameters=list(own.parameters.values())[1:])
         cls.__signature__ = shown  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        """Refuse scikit-learn's searches, which split rows: a graph has none. ``sklearn.base.clone`` works."""
+        raise InputError(
+            "scikit-learn's searches and cross-validation split rows of a table, and a graph has none;"
+            " use gelato.evaluation.tune.tune (or 'gelato tune'), which hides links"
+        )
 
     def __repr__(self) -> str:
         given = self.get_params()
@@ -167,6 +174,8 @@ class LinkPredictor(ABC):
 
     def score(self, split: Split) -> float:
         """Average precision of the test links of a split against all non-links; fit on the split first."""
+        if not isinstance(split, Split):
+            raise wrong_kind("score", "Split", split)
         if self.graph_.fingerprint != split.train.fingerprint:
             raise InputError("the model was not fitted on this split's training links; call fit(split) first")
         return metric("ap", rank(self.scores(), unbiased(split), threads=self.threads))

@@ -6,13 +6,14 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.prediction.precision import FEWEST_PLACES, REPEATS, SHARE, expected_precision
 from gelato.prediction.predictor import LinkPredictor
 from gelato.prediction.reasons import with_reasons
 from gelato.prediction.suggestions import Suggestions
 from gelato.ranking.rank import Progress
-from gelato.splits import hidden_shares
+from gelato.splits import check_share, hidden_shares
 
 Stage = Callable[[str, str], AbstractContextManager[Progress | None]]
 """From the title of a stage and the unit it counts in to a context that yields its progress callback."""
@@ -57,6 +58,10 @@ def suggest(
         >>> list(links), links.reasons
         ([('ann', 'bob', 2.0)], ['both linked to cat (50% of the walks)'])
     """
+    if not isinstance(predictor, LinkPredictor):
+        repair = "fit one first: gelato.Heuristic('cn').fit(graph)"
+        raise InputError(f"suggest takes a fitted predictor, got {type(predictor).__name__}; {repair}")
+    check_share(share)
     with stage("ranking all pairs", "pairs") as progress:
         suggestions = predictor.predict_top(
             k, per_node, nodes=nodes, between=between, exclude=exclude, min_score=min_score, progress=progress
@@ -83,4 +88,4 @@ def check_hiding(graph: Graph, share: float, repeats: int) -> None:
 
 def _tiny(graph: Graph, share: float) -> bool:
     """Whether the usual tenth is less than one link, so that no precision can be stated."""
-    return share == SHARE and int(share * graph.m) == 0
+    return bool(share == SHARE) and int(share * graph.m) == 0

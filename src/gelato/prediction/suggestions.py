@@ -105,10 +105,13 @@ class Suggestions:
         columns = self.columns()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a CSV, TSV, Parquet or JSON file, depending on the suffix; whole or not at all."""
+    def write(self, path: str | os.PathLike[str], *, safe: bool = False) -> None:
+        """Write a CSV, TSV, Parquet or JSON file, depending on the suffix; whole or not at all.
+
+        ``safe`` puts an apostrophe before text that a spreadsheet would take for a formula, as in ``write_table``.
+        """
         columns = self.columns()
-        write_table(os.fspath(path), list(columns), zip(*columns.values(), strict=True))
+        write_table(os.fspath(path), list(columns), zip(*columns.values(), strict=True), safe=safe)
 
     def to_pandas(self) -> Any:
         """A pandas data frame."""

@@ -40,6 +40,9 @@ def rank(
             without a key.
         engine: a name in ``ENGINES``: what runs the blocks.
     """
+    if not isinstance(candidates, Candidates):
+        kind = type(candidates).__name__
+        raise InputError(f"rank takes scores and candidates, got {kind}; gelato.unbiased(split) gives candidates")
     check_fit(scores, candidates.n, candidates.directed)
     if len(candidates.positives) == 0:
         raise InputError("there is no positive to rank; hide at least one link")

@@ -16,7 +16,8 @@ Tensor files carry a SHA-256 of their tensors and of their words: a flipped bit 
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def read_tensors(path: Path) -> tuple[Tensors, dict[str, str]]:
     except (SafetensorError, OSError) as error:
         raise InputError(f"{path}: is not a whole safetensors file ({error}); delete it and train again") from None
     recorded = words.pop("sha256", None)
-    if format_of(words, path) > 3 and recorded != _checksum(tensors, words):
+    if (format_of(words, path) > 3 or recorded is not None) and recorded != _checksum(tensors, words):
         raise InputError(f"{path}: is damaged: its checksum does not match; delete it and train again")
     return tensors, words
 
@@ -95,13 +96,29 @@ def write_plain(graph: Graph, path: Path) -> None:
         write_graph(replace(graph, names=None, labels=None), path)
 
 
+@contextmanager
+def unedited(path: Path) -> Iterator[None]:
+    """Turn what wrong or missing entries of a run's files raise into a refusal that names the folder or file."""
+    try:
+        yield
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
+        if "memory" in str(error).lower():  # of torch
+            raise
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).split("\n")[0]
+        raise InputError(f"{path}: its files were edited or damaged ({reason}); delete it and train again") from error
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON file that holds a table."""
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; give the folder of a run or of a saved model") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from None
     if not isinstance(table, dict):
         raise InputError(f"{path}: does not hold a table; it was not written by gelato")

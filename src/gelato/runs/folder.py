@@ -33,6 +33,7 @@ from gelato.runs.files import (
     format_of,
     read_json,
     read_tensors,
+    unedited,
     write_json,
     write_plain,
     write_tensors,
@@ -82,7 +83,8 @@ class RunFolder:
         if not (self.path / CHECKPOINT).exists():
             return None
         tensors, words = read_tensors(self.path / CHECKPOINT)
-        return tensors, json.loads(words["state"])
+        with unedited(self.path):
+            return tensors, json.loads(words["state"])
 
     def keep(self, tensors: Mapping[str, NDArray[Any]], state: Mapping[str, Any], line: Mapping[str, Any]) -> None:
         """Write the checkpoint of an epoch, and its line of metrics."""
@@ -183,7 +185,8 @@ def _difference(before: Mapping[str, Any], now: Mapping[str, Any], older: Mappin
         return f"holds a run of {before.get('method')}, not of {now['method']}; give a new folder"
     if any(before.get(key) != now[key] for key in ("graph", "attributes", "names", "valid") if key in now):
         return "holds a run on another graph, or another version or split of it; delete it, or give a new folder"
-    old, new = {**older.get("settings", {}), **before["settings"]}, now["settings"]
+    with unedited(Path(CONFIG)):
+        old, new = {**older.get("settings", {}), **before["settings"]}, now["settings"]
     for name in [*new, *old]:
         if old.get(name) != new.get(name):
             values = f"its {name} is {old.get(name)!r}, not {new.get(name)!r}"

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.errors import InputError
+from gelato.errors import InputError, wrong_kind
 from gelato.graph import Graph
 from gelato.io import align_attributes, read_graph
 from gelato.io.alignment import rescaled
@@ -31,6 +31,7 @@ from gelato.runs.files import (
     Tensors,
     format_of,
     read_tensors,
+    unedited,
     write_json,
     write_plain,
     write_tensors,
@@ -150,9 +151,7 @@ class StoredPredictor(LinkPredictor):
         """
         begin = time.perf_counter()
         if not isinstance(data, Graph | Split):
-            raise InputError(
-                f"fit takes a Graph or a Split, got {type(data).__name__}; gelato.load gives a Graph by name"
-            )
+            raise wrong_kind("fit", "Graph or a Split", data)
         links = data if isinstance(data, Split) else self._hiding(data)
         self.check_graph(links.train)
         if self.selects and len(links.valid) == 0:
@@ -248,6 +247,8 @@ class StoredPredictor(LinkPredictor):
         ``remarks_`` says so.
         """
         self._check_fitted()
+        if not isinstance(graph, Graph):
+            raise wrong_kind("applied", "Graph", graph)
         if graph.directed != self._graph.directed:
             kinds = ("undirected", "directed")
             raise InputError(
@@ -336,7 +337,11 @@ class StoredPredictor(LinkPredictor):
 
         ``applied`` then takes it to another graph.
         """
-        folder = Path(path)
+        with unedited(Path(path)):
+            return cls._load(Path(path), graph)
+
+    @classmethod
+    def _load(cls, folder: Path, graph: Graph | None) -> Self:
         if not (folder / MODEL).exists() and (folder / CONFIG).exists():
             raise InputError(f"{folder}: the run is not finished; resume it by running the same command again")
         tensors, words = read_tensors(folder / MODEL)
@@ -358,10 +363,21 @@ class StoredPredictor(LinkPredictor):
             )
         model.chosen_, model.columns_, model.remarks_ = learned["chosen_"], learned["columns_"], []
         model.valid_, selected = tensors["valid"], tensors["selected"]
+        model._check_restored(selected)
         seen = read_graph(folder / SEEN) if model.selects else stored
         model._seen = Seen(seen, seen.edges, selected)
         model.restore(learned, tensors, stored)
         return model
+
+    def _check_restored(self, selected: NDArray[Any]) -> None:
+        """Refuse words and links that no training writes."""
+        if not isinstance(self.chosen_, dict) or not set(self.chosen_) <= set(self.settings.names()):
+            raise TypeError(f"the chosen settings are {self.chosen_!r}")
+        if not (self.columns_ is None or isinstance(self.columns_, list)):
+            raise TypeError(f"the attribute names are {self.columns_!r}")
+        for links in (self.valid_, selected):
+            if links.ndim != 2 or links.shape[1] != 2 or links.dtype.kind not in "iu":
+                raise TypeError(f"links are {links.dtype} of shape {links.shape}")
 
     @classmethod
     def _of(cls, method: str, settings: dict[str, Any], folder: Path) -> Self:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gelato.errors import InputError
 from gelato.runs.files import Tensors
 from gelato.training.settings import TrainingSettings
 from gelato.training.task import Task
@@ -97,7 +98,7 @@ class Loop:
             self._random.manual_seed(int(random.integers(2**62)))
             loss = self.task.backward(batch, self._random)
             if self._finite(loss):
-                self.optimizer.step()
+                self._step()
                 losses.append(loss.clone())
             else:
                 state.skipped += 1
@@ -111,6 +112,15 @@ class Loop:
         seconds = time.perf_counter() - begin
         state.history.append(Epoch(state.epoch, mean, precision, better, state.skipped, seconds))
         return state.history[-1]
+
+    def _step(self) -> None:
+        try:
+            self.optimizer.step()
+        except (OverflowError, RuntimeError) as error:
+            if "overflow" not in str(error) and isinstance(error, RuntimeError):
+                raise
+            rate = self.settings.learning_rate
+            raise InputError(f"training diverged: a step overflows; lower learning_rate, now {rate:g}") from error
 
     def _finite(self, loss: Tensor) -> bool:
         """Whether a loss and its gradients are: any infinite or undefined entry makes their sum so."""

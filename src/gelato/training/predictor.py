@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.ranking.rank import Progress
-from gelato.runs.files import Tensors
+from gelato.runs.files import Tensors, unedited
 from gelato.runs.folder import RunFolder
 from gelato.runs.predictor import FitCost, StoredPredictor
 from gelato.scores import Scores
@@ -103,13 +103,17 @@ class TrainedPredictor(StoredPredictor):
         self.chosen_ = self.choose(split, device) if earlier is None else earlier
         if folder is not None and earlier is None:
             folder.keep_chosen(self.chosen_)
+        if folder is not None:
+            with unedited(folder.path):
+                self.settings.replaced(**self.chosen_)  # refused if the kept choice was edited
         network = self.network(split.train, self.used, device)
         task = self.task(network, split, self.used)
         loop = Loop(task, self.used, device)
         if folder is not None:
             kept = folder.checkpoint()
             if kept is not None:
-                loop.restore(*kept)
+                with unedited(folder.path):
+                    loop.restore(*kept)
             folder.write_metrics([epoch.line() for epoch in loop.state.history])
         prepared = time.perf_counter()
 

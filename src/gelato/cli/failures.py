@@ -1,0 +1,136 @@
+"""How a command fails: one line on stderr, and an exit code."""
+
+import difflib
+import errno
+import os
+import re
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gelato import PROGRAM
+from gelato.cli.show import one_line
+from gelato.errors import GelatoError, InputError
+
+REPAIRABLE, INTERNAL, STOPPED = 2, 70, 130
+"""Exit codes: what the user can repair, a fault of this package, and Ctrl-C."""
+
+DEBUG = "GELATO_DEBUG"
+"""The variable that, set to anything, lets an unexpected error through with its traceback."""
+
+THREAD_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+MEMORY_HINT = "use fewer --threads, a smaller --top, another --method such as cn, or a machine with more memory"
+LONGEST_WORD = 400
+
+
+def explained(error: BaseException) -> tuple[int, str] | None:
+    """Exit code and line for an error; ``None`` for what is to be shown as it is."""
+    if isinstance(error, GelatoError):
+        return REPAIRABLE, str(error)
+    if isinstance(error, click.ClickException):
+        return REPAIRABLE, _usage(error)
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return STOPPED, "stopped"
+    if _is_memory(error):
+        return REPAIRABLE, _memory(error)
+    if isinstance(error, OSError):
+        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        return REPAIRABLE, f"{place}{error.strerror or error}"
+    return None if os.environ.get(DEBUG) else (INTERNAL, _unexpected(error))
+
+
+def line(text: str) -> str:
+    """What is printed for a failure: one line, without very long words."""
+    words = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][:40]}...", text)
+    return f"{PROGRAM}: {one_line(words)}"
+
+
+def check_environment() -> None:
+    """Refuse variables that libraries would answer with a traceback or a page of warnings when they are loaded."""
+    for name in THREAD_VARIABLES:
+        value = os.environ.get(name, "").strip()
+        if value and not re.fullmatch("0*[1-9][0-9]{0,5}", value):
+            raise InputError(f"{name} must be a whole number from 1 to 999999, got {value!r}; correct or unset it")
+
+
+class Group(click.Group):
+    """Commands, with near matches for one that is mistyped."""
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        """The command that the arguments name."""
+        if args and not args[0].startswith("-") and self.get_command(context, args[0]) is None:
+            near = difflib.get_close_matches(args[0], self.list_commands(context), 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self.list_commands(context))}"
+            raise click.UsageError(f"No such command {args[0]!r}; {hint}", context)
+        return super().resolve_command(context, args)
+
+
+def _usage(error: click.ClickException) -> str:
+    """A message of click, with where to look instead of the usage."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    return message if context is None else f"{message}; see '{context.command_path} --help'"
+
+
+def _is_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    text = str(error).lower()
+    return isinstance(error, RuntimeError) and any(
+        sign in text for sign in ("allocate memory", "out of memory", "bad_alloc", "can't start new thread")
+    )
+
+
+def _memory(error: BaseException) -> str:
+    """What needed how much, as far as the error says, and what helps."""
+    from gelato.memory import available_memory, in_words
+
+    text = str(error)
+    needed = re.search(r"allocate ([0-9.]+ [KMGTPE]iB)", text)
+    count = re.search(r"allocate ([0-9]+) bytes", text)
+    size = needed[1] if needed else in_words(int(count[1])) if count else None
+    shape = re.search(r"for an array with shape (\([0-9, ]*\))", text)
+    what = f" for {size}" if size else ""
+    what += f" (an array of shape {shape[1]})" if shape else ""
+    left = available_memory()
+    room = "" if left is None else f", {in_words(left)} is available"
+    return f"there is not enough memory{what}{room}{_place(error)}; {MEMORY_HINT}"
+
+
+def _place(error: BaseException) -> str:
+    """Which module of this package was at work."""
+    root = Path(__file__).parent.parent
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if path.is_relative_to(root) and path.parent.name != "cli":
+            return f" (in {path.relative_to(root.parent)}, {frame.name})"
+    return ""
+
+
+def _unexpected(error: BaseException) -> str:
+    root = Path(__file__).parent.parent
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if root in Path(frame.filename).parents]
+    place = f" at {Path(frames[-1].filename).relative_to(root.parent)}:{frames[-1].lineno}" if frames else ""
+    return (
+        f"unexpected {type(error).__name__}{place}: {str(error)[:300]}; this is a fault of {PROGRAM}: please report it "
+        f"with your command ({DEBUG}=1 shows the traceback)"
+    )
+
+
+def ready_streams() -> None:
+    """Let stderr go nowhere where it is closed; a closed stdout is refused, since results would be lost.
+
+    Closed streams leave their numbers to the next files that are opened, so these are taken first.
+    """
+    closed = sys.stdout is None
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open as long as the process is
+    if closed:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+        raise InputError("standard output is closed, so that results would be lost; send it to a file or to /dev/null")
