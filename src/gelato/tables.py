@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gelato.evaluation.evaluate import Evaluation
+from gelato.figures import percent as percent
 from gelato.methods import METHODS
 from gelato.ranking.estimate import Estimate
 from gelato.ranking.metrics import random_metric
@@ -150,19 +151,12 @@ def comparison_table(rows: Sequence[dict[str, Any]]) -> Table:
         table.add_column(column, justify="left" if column in ("experiment", "metric") else "right")
     for row in rows:
         figure = row["reported"]
-        theirs = "" if figure is None else f"{figure['mean']:.4g}"
-        theirs += f" ± {figure['std']:.2g}" if figure is not None and figure["std"] is not None else ""
+        theirs = "" if figure is None else percent(figure["mean"] / 100)
+        theirs += f" ± {figure['std']:.2f}" if figure is not None and figure["std"] is not None else ""
         verdict = "" if row["agrees"] is None else "yes" if row["agrees"] else "no"
-        ours = f"{row['mean']:.4g} ± {row['std']:.2g}"
+        ours = f"{percent(row['mean'] / 100)} ± {row['std']:.2f}"
         table.add_row(escape(row["experiment"]), row["metric"], str(row["seeds"]), ours, theirs, verdict)
     return table
-
-
-def percent(value: float) -> str:
-    """A fraction as percent, with two decimals or two digits; a dash where the data cannot answer."""
-    if value != value:
-        return "–"
-    return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else f"{100 * value:.2g}"
 
 
 def suggestion_table(name: str, found: "Suggestions", most: int) -> Table:

@@ -1,8 +1,10 @@
 """The command ``gelato``: parse, call, print. Results go to stdout, everything else to stderr."""
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
@@ -17,19 +19,23 @@ from gelato.errors import GelatoError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 on success, 1 when nobody reads it, 2 on what the user can repair, 130 after Ctrl-C."""
+    """Run one command; 0 on success, 1 when nobody reads it, 2 on what the user can repair, 130 after Ctrl-C.
+
+    A request to end (SIGTERM) is treated like Ctrl-C, and ends with 143.
+    """
     try:
-        cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
-        sys.stdout.flush()
+        with ended_like_ctrl_c():
+            cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
+            sys.stdout.flush()
     except GelatoError as error:
         print(f"gelato: {error}", file=sys.stderr)
         return 2
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
         print("gelato: stopped", file=sys.stderr)
-        return 130
+        return 143 if isinstance(error.__cause__ or error, Terminated) else 130
     except BrokenPipeError:  # the reader of stdout has gone, as in: gelato ... | head
         _empty_stdout()
         return 1
@@ -38,6 +44,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"gelato: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which commands treat like Ctrl-C."""
+
+
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM interrupt the block as Ctrl-C does, so that what is done is kept; only the main thread can."""
+
+    def stop(number: int, frame: object) -> None:
+        raise Terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _empty_stdout() -> None:

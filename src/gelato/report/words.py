@@ -1,8 +1,11 @@
 """Numbers and findings in words, as they appear on the page and the charts."""
 
-import math
 from collections.abc import Mapping
 
+from gelato.figures import higher as higher
+from gelato.figures import percent as percent
+from gelato.figures import plain as plain
+from gelato.figures import share as share
 from gelato.methods import METHODS
 from gelato.report.measure import Measured, Outcome
 
@@ -20,26 +23,6 @@ def large(value: float) -> str:
         if value >= size:
             return f"{value / size:.{3 if value >= 100 * size else 2}g}\N{NO-BREAK SPACE}{word}"
     return f"{value:,.0f}"
-
-
-def plain(value: float, digits: int = 2) -> str:
-    """A number with so many significant digits, never in powers of ten: ``0.78``, ``0.00013``."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else "–"
-    places = max(0, digits - 1 - math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}")))))
-    return f"{value:,.{places}f}"
-
-
-def percent(value: float | None) -> str:
-    """A fraction as a percentage, to two decimals or two significant digits; a dash where it is not defined."""
-    if value is None or not math.isfinite(value):
-        return "–"
-    return f"{100 * value:.2f}" if value >= 0.01 or value == 0 else plain(100 * value)
-
-
-def share(value: float) -> str:
-    """A fraction as a percentage in a sentence: ``9.5%``, ``43%``."""
-    return f"{100 * value:.0f}%" if value >= 0.1 else f"{plain(100 * value)}%"
 
 
 def score(value: float) -> str:
@@ -70,9 +53,10 @@ def headline(measured: Measured) -> list[str]:
     flattered = measured.outcome(measured.name, "biased")
     ap = _value(honest)
     if flattered is None:
-        first = f"Against all {pairs} pairs, {method_words(measured.name)} has an AP of {plain(ap)}."
+        first = f"Against all {pairs} pairs, {method_words(measured.name)} has an AP of {percent(ap)}%."
     else:
-        first = f"AP is {plain(_value(flattered))} on a balanced sample, but {plain(ap)} against all {pairs} pairs."
+        balanced = percent(_value(flattered))
+        first = f"AP is {balanced}% on a balanced sample, but {percent(ap)}% against all {pairs} pairs."
     return [first, _recovered(honest), *_compared(measured, ap)]
 
 
@@ -92,11 +76,12 @@ def _compared(measured: Measured, ap: float) -> list[str]:
         return []
     best = max(others, key=_value)
     name, words = method_words(measured.name), method_words(best.method)
-    if _value(best) == ap:
-        return [f"The best heuristic, {words}, does just as well."]
-    if _value(best) > ap:
-        return [f"The best heuristic, {words}, beats {name} here: AP {plain(_value(best))} against {plain(ap)}."]
-    return [f"The best heuristic, {words}, has an AP of {plain(_value(best))}; {name} has {plain(ap)}."]
+    theirs = _value(best)
+    if higher(theirs, ap):
+        return [f"The best heuristic, {words}, beats {name} here: AP {percent(theirs)}% against {percent(ap)}%."]
+    if higher(ap, theirs):
+        return [f"The best heuristic, {words}, has an AP of {percent(theirs)}%; {name} has {percent(ap)}%."]
+    return [f"The best heuristic, {words}, does just as well: AP {percent(ap)}% both."]
 
 
 def _value(outcome: Outcome) -> float:
