@@ -343,7 +343,7 @@ def test_every_kind_of_file_says_the_same(predicted, command, folder):
 
 
 def test_json_tells_of_the_file_the_folder_and_the_precision(predicted, command):
-    code, output, errors = command(*FIRST, "--json")
+    code, output, errors = command(*FIRST, "--json", "--quiet")
     assert (code, errors) == (0, "")
     told = json.loads(output)
     assert (told["dataset"], told["out"], told["run"], told["count"]) == ("edges", "links.csv", "links.run", 40)
@@ -512,7 +512,7 @@ def test_a_page_of_a_trained_split_tells_its_test(command, folder):
     fitted = command("fit", *OWN, "--isolated", *TRAIN, "--option", "epochs=2", "--out", "fitted", "--quiet")
     assert (fitted[0], fitted[2]) == (0, "")
     small = ("--top", "3", "--repeats", "1", "--parts", "2", "--out", "f.html")
-    code, output, errors = command("report", "fitted", *small, "--json")
+    code, output, errors = command("report", "fitted", *small, "--json", "--quiet")
     assert (code, errors) == (0, "")
     told = json.loads(output)
     assert told["page"] == "f.html" and (folder / "f.html").exists()

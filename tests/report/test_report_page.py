@@ -188,7 +188,7 @@ def test_a_page_that_cannot_be_written_is_refused(report, tmp_path):
     with pytest.raises(InputError, match=r"choose a name that ends in \.html"):
         write_report(tmp_path / "page.txt", Report("x"))
     (tmp_path / "page_charts").write_text("in the way")
-    with pytest.raises(InputError, match="is a file; the charts of page.html need a folder of this name"):
+    with pytest.raises(InputError, match=r"is a file; the charts of page.html need a folder of this name"):
         write_report(tmp_path / "page.html", Report("x", facts=report.facts))
 
 

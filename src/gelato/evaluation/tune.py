@@ -1,6 +1,7 @@
 """The line search of the paper: one setting after the other, every trial fitted and judged on validation links."""
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from gelato.errors import InputError
+from gelato.errors import GelatoError, InputError
 from gelato.figures import percent
 from gelato.io.files import written_aside
 from gelato.io.outputs import SCRATCH, remove_leftovers
@@ -155,7 +156,8 @@ def check_folder(folder: Path) -> None:
 
 @contextmanager
 def _opened(folder: Path, key: dict[str, Any]) -> "Iterator[_Notes]":
-    """The notes of a folder, locked against other searches while the block lasts."""
+    """The notes of a folder, locked against other searches while the block lasts; a refusal leaves nothing behind."""
+    fresh = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / LOCK, timeout=0)
@@ -168,6 +170,10 @@ def _opened(folder: Path, key: dict[str, Any]) -> "Iterator[_Notes]":
     try:
         remove_leftovers(folder, alone=True)
         yield _Notes(folder, key)
+    except GelatoError:
+        if fresh and kept_words(folder) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     finally:
         lock.release()
 
