@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -235,7 +236,13 @@ def leftovers(folder: Path) -> Iterator[Path]:
     yield from folder.glob("cache/resume/*")
 
 
-def campaign(kills: int, seed: int, names: tuple[str, ...] = tuple(CASES), most: int = 4) -> dict[str, Tally]:
+def campaign(
+    kills: int,
+    seed: int,
+    names: tuple[str, ...] = tuple(CASES),
+    most: int = 4,
+    report: Callable[[str], object] = lambda line: None,
+) -> dict[str, Tally]:
     """So many kills over the cases in turn; what became of them."""
     tallies = {name: Tally() for name in names}
     with tempfile.TemporaryDirectory() as place:
@@ -254,6 +261,7 @@ def campaign(kills: int, seed: int, names: tuple[str, ...] = tuple(CASES), most:
                 sums.refused + tally.refused, sums.wrong + wrong,
             )  # fmt: skip
             shutil.rmtree(folder)
+            report(f"turn {turn}, {name}: {tally.kills} kills, {len(tally.wrong)} wrong")
             turn += 1
     return tallies
 
@@ -285,7 +293,8 @@ def main() -> int:
     given = parser.parse_args()
     print(f"{given.kills} kills, seed {given.seed}", flush=True)  # noqa: T201
     begin = time.monotonic()
-    tallies = campaign(given.kills, given.seed, tuple(given.only or CASES))
+    say = partial(print, flush=True)
+    tallies = campaign(given.kills, given.seed, tuple(given.only or CASES), report=say)
     print(table(tallies))  # noqa: T201
     print(f"{time.monotonic() - begin:.0f} s")  # noqa: T201
     return 1 if any(each.wrong for each in tallies.values()) else 0
