@@ -1,9 +1,9 @@
-# make demo | make test | make check; everything lives in .venv
+# make demo | make test | make check | make faults; everything lives in .venv
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check
 SOURCES = pyproject.toml constraints.txt README.md $(shell find src -type f -not -name '*.pyc' -not -name '*.nbi' -not -name '*.nbc')
 
-.PHONY: demo test check benchmarks clean
+.PHONY: demo test check faults benchmarks clean
 
 demo: .venv/installed-app
 	@echo '--- gelato demo'
@@ -17,6 +17,10 @@ check: .venv/installed-check
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# 200 processes killed at random moments, which takes about half an hour; KILLS=20 for fewer, SEED=1 for the same again
+faults: .venv/installed-test
+	.venv/bin/python tests/faults/kills.py $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
 benchmarks: .venv/installed-benchmarks
 	.venv/bin/python benchmarks/run.py

@@ -74,7 +74,7 @@ def answer(command):
     """Runs ``gelato evaluate ... --json``, which must succeed without a remark, and returns what it printed."""
 
     def run(*args):
-        code, output, errors = command("evaluate", *args, "--json")
+        code, output, errors = command("evaluate", *args, "--json", "--quiet")
         assert (code, errors) == (0, "")
         assert output.count("\n") == 1
         return json.loads(output)
@@ -577,8 +577,10 @@ def test_a_reader_that_leaves_early_is_no_reason_to_complain(environment, folder
     assert done.stderr == ""
 
 
-def test_ctrl_c_ends_with_130_and_without_a_traceback(environment, folder):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_a_request_to_end_leave_no_traceback(environment, folder, number, code):
     pipe = folder / "pipe.csv"
+    pipe.unlink(missing_ok=True)
     os.mkfifo(pipe)
     process = subprocess.Popen(
         [sys.executable, "-m", "gelato", "evaluate", "pipe.csv", "--method", "cn"],
@@ -589,8 +591,8 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(environment, folder):
         text=True,
     )
     with pipe.open("w"):  # opens when the command reads
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         output, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert output == ""
     assert errors.strip() == "gelato: stopped"

@@ -51,7 +51,7 @@ def command(folder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fitted(command):
-    code, output, errors = command("fit", "graph.npz", *FIXED, *SMALL, "--out", "run", "--json")
+    code, output, errors = command("fit", "graph.npz", *FIXED, *SMALL, "--out", "run", "--json", "--quiet")
     assert (code, errors) == (0, "")
     return json.loads(output)
 
@@ -75,7 +75,7 @@ def test_a_trained_model_is_evaluated_beside_heuristics(command, fitted, graph, 
 
 
 def test_gelato_is_trained_on_the_spot_without_a_model(command, fitted):
-    args = ("evaluate", "graph.npz", "--method", "gelato", "--json", *FIXED, *SMALL)
+    args = ("evaluate", "graph.npz", "--method", "gelato", "--json", "--quiet", *FIXED, *SMALL)
     code, output, errors = command(*args)
     assert (code, errors) == (0, "")
     again = command("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--json", "--quiet")

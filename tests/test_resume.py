@@ -191,7 +191,7 @@ def test_an_evaluation_stopped_by_ctrl_c_goes_on_with_the_same_command(large, en
     done, blocks = blocks_done(kept)
     assert 0 < done < blocks
     again = subprocess.run(
-        [sys.executable, "-m", "gelato", *args], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "gelato", *args, "--quiet"], env=environment, capture_output=True, text=True, check=True
     )
     result = json.loads(again.stdout)
     assert again.stderr == ""

@@ -1,5 +1,6 @@
 """Splits hide the links they should, the same ones every time, and the audit sees when they do not."""
 
+import json
 import os
 from dataclasses import replace
 
@@ -258,6 +259,50 @@ def test_an_npz_file_that_is_no_split_is_refused(graph, tmp_path, arrays):
     path = tmp_path / "s.npz"
     np.savez(path, **arrays)
     assert refusal(Split.load, path, graph).startswith(f"{path} is not a split written by Split.save: ")
+
+
+def _stored(graph, path, valid, test):
+    about = json.dumps({"format": "gelato split 1", "name": "made up", "graph": graph.fingerprint})
+    np.savez(path, about=np.array(about), valid=valid, test=test)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda v, t, graph: (np.concatenate([v, v[:2]]), t), "validation links listed twice: 2 such as "),
+        (lambda v, t, graph: (v, np.concatenate([t, t[:1]])), "test links listed twice: 1 such as "),
+        (lambda v, t, graph: (v, np.concatenate([t, v[:3]])), "test links that are validation links too: 3 such as "),
+        (lambda v, t, graph: (v, _non_links(graph)), "test links that are no links of the graph: 2 such as "),
+        (lambda v, t, graph: (v.astype(float), t), "valid must hold one pair of whole numbers per row, got float64"),
+        (lambda v, t, graph: (v, t.ravel()), "test must hold one pair of whole numbers per row, got int64 of shape"),
+        (lambda v, t, graph: (v, t[:, :1]), "test must hold one pair of whole numbers per row, got int64 of shape"),
+        (lambda v, t, graph: (v, t + graph.n), "pairs with a node outside 0.."),
+        (lambda v, t, graph: (v - graph.n, t), "pairs with a node outside 0.."),
+        (lambda v, t, graph: (v, t.astype(np.uint64) + 2**63), "pairs with a node outside 0.."),
+        (lambda v, t, graph: (v[:, ::-1], t), "pairs with their nodes in the wrong order (the smaller index first)"),
+        (lambda v, t, graph: (v, graph.edges), "links"),
+        (lambda v, t, graph: (v[:0], graph.edges), "leaves a graph without any"),
+    ],
+)
+def test_a_split_that_leaks_or_is_malformed_is_refused_by_name(graph, tmp_path, change, words):
+    parts = split(graph)
+    path = _stored(graph, tmp_path / "s.npz", *change(parts.valid, parts.test, graph))
+    message = refusal(Split.load, path, graph)
+    assert message.startswith(f"{path}: ") and words in message and "\n" not in message
+
+
+def _non_links(graph):
+    known = set(map(tuple, graph.edges.tolist()))
+    return np.array([(0, v) for v in range(1, graph.n) if (0, v) not in known][:2])
+
+
+def test_a_directed_split_whose_links_are_known_in_the_other_direction_is_loaded(tmp_path):
+    edges = [(i, (i + 1) % 30) for i in range(30)] + [((i + 1) % 30, i) for i in range(30)]
+    both = Graph.from_edges(edges, directed=True)
+    split(both).save(tmp_path / "s.npz")
+    assert any("other direction" in str(leak) for leak in audit(split(both)))
+    np.testing.assert_array_equal(Split.load(tmp_path / "s.npz", both).test, split(both).test)
 
 
 def test_an_array_that_is_no_archive_is_refused(graph, tmp_path):

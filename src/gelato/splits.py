@@ -22,6 +22,10 @@ NAMED = {"paper": 0}
 """Splits with a name, and their seeds."""
 
 
+PRESENT = "present in the training graph"
+"""What ``audit`` says of hidden links that are not hidden."""
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """A graph with some of its links hidden.
@@ -48,18 +52,26 @@ class Split:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], graph: Graph) -> Self:
-        """Read a split that ``save`` wrote; it must belong to ``graph``."""
+        """Read a split that ``save`` wrote; it must belong to ``graph``, and hide each of its links once at most."""
         try:
             with Path(path).open("rb") as stream:
                 file = read_arrays(Path(path), stream, ("about", "valid", "test"))
             about = json.loads(str(file["about"]))
             valid, test = file["valid"], file["test"]
-            name, fingerprint = about["name"], about["graph"]
+            name, fingerprint = str(about["name"]), about["graph"]
         except (*DAMAGED, RecursionError) as error:
             raise InputError(f"{path} is not a split written by Split.save: {error}") from None
         if fingerprint != graph.fingerprint:
             raise InputError(f"{path} was made for another graph; make a new split, or load the graph it belongs to")
-        return cls(graph, graph.without(np.concatenate([valid, test])), valid, test, name)
+        valid, test = (_loaded(pairs, graph, f"{path}: {kind}") for pairs, kind in ((valid, "valid"), (test, "test")))
+        leaks = [leak for leak in audit(cls(graph, graph, valid, test, name)) if PRESENT not in leak.kind]
+        if leaks:
+            raise InputError(f"{path}: {leaks[0]}; make the split again with Split.save")
+        try:
+            train = graph.without(np.concatenate([valid, test]))
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+        return cls(graph, train, valid, test, name)
 
 
 @dataclass(frozen=True)
@@ -260,10 +272,10 @@ def audit(split: Split, negatives: Pairs | None = None) -> list[Leak]:
 
     for phase, pairs in hidden.items():
         key = pair_keys(pairs, n)
-        report(f"{phase} links present in the training graph", pairs, np.isin(key, train))
+        report(f"{phase} links {PRESENT}", pairs, np.isin(key, train))
         if graph.directed:
             back = np.isin(pair_keys(pairs[:, ::-1], n), train)
-            report(f"{phase} links present in the training graph in the other direction", pairs, back)
+            report(f"{phase} links {PRESENT} in the other direction", pairs, back)
         report(f"{phase} links that are no links of the graph", pairs, ~np.isin(key, known))
         report(f"{phase} links listed twice", pairs, _repeated(key))
     overlap = np.isin(pair_keys(hidden["test"], n), pair_keys(hidden["validation"], n))
@@ -275,6 +287,32 @@ def audit(split: Split, negatives: Pairs | None = None) -> list[Leak]:
         report("negatives that join a node to itself", drawn, drawn[:, 0] == drawn[:, 1])
         report("negatives listed twice", drawn, _repeated(pair_keys(drawn, n)))
     return leaks
+
+
+def _loaded(pairs: NDArray[Any], graph: Graph, label: str) -> Pairs:
+    """``(p, 2)`` pairs of a file; refused unless they are nodes of ``graph`` in the order of its links."""
+    if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise InputError(
+            f"{label} must hold one pair of whole numbers per row, got {pairs.dtype} of shape {pairs.shape};"
+            " make the split again with Split.save"
+        )
+    outside = ((pairs < 0) | (pairs >= graph.n)).any(axis=1)
+    if outside.any():
+        first = pairs[outside][0].tolist()
+        raise InputError(
+            f"{label} has {outside.sum():,} pairs with a node outside 0..{graph.n - 1}, such as {first};"
+            " make the split again with Split.save"
+        )
+    array = pairs.astype(np.int64)
+    turned = array[:, 0] >= array[:, 1] if not graph.directed else array[:, 0] == array[:, 1]
+    if turned.any():
+        rule = "the same node twice" if graph.directed else "their nodes in the wrong order (the smaller index first)"
+        first = tuple(graph.name_of(node) for node in array[turned][0])
+        raise InputError(
+            f"{label} has {turned.sum():,} pairs with {rule}, such as {first[0]!r} - {first[1]!r};"
+            " make the split again with Split.save"
+        )
+    return array
 
 
 def _ordered(pairs: Pairs | Sequence[Sequence[int]], graph: Graph) -> Pairs:

@@ -151,10 +151,10 @@ def comparison_table(rows: Sequence[dict[str, Any]]) -> Table:
         table.add_column(column, justify="left" if column in ("experiment", "metric") else "right")
     for row in rows:
         figure = row["reported"]
-        theirs = "" if figure is None else f"{figure['mean']:.4g}"
-        theirs += f" ± {figure['std']:.2g}" if figure is not None and figure["std"] is not None else ""
+        theirs = "" if figure is None else percent(figure["mean"] / 100)
+        theirs += f" ± {figure['std']:.2f}" if figure is not None and figure["std"] is not None else ""
         verdict = "" if row["agrees"] is None else "yes" if row["agrees"] else "no"
-        ours = f"{row['mean']:.4g} ± {row['std']:.2g}"
+        ours = f"{percent(row['mean'] / 100)} ± {row['std']:.2f}"
         table.add_row(escape(row["experiment"]), row["metric"], str(row["seeds"]), ours, theirs, verdict)
     return table
 

@@ -173,7 +173,7 @@ def test_times_that_are_missing_are_refused():
     frame = pandas.DataFrame(
         {"source": ["a", "b"], "target": ["b", "c"], "time": pandas.to_datetime(["2020-01-01", None])}
     )
-    assert "row 2: time '' is neither a number nor a date" in refusal(from_pandas, frame)
+    assert "row 2: the time is empty" in refusal(from_pandas, frame)
     missing = np.array(["NaT", "2020-01-01"], dtype="M8[s]")
     assert "entry 0 is NaT" in refusal(Graph.from_edges, [[0, 1], [1, 2]], times=missing)
     graph = networkx.Graph()

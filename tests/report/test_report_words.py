@@ -57,7 +57,9 @@ def test_the_headline_puts_the_balanced_test_beside_the_honest_one(report):
     measured = report.measured
     first = headline(measured)[0].replace("\N{NO-BREAK SPACE}", " ")
     flattered, honest = (measured.outcome("gelato", regime).metrics["ap"] for regime in ("biased", "unbiased"))
-    expected = f"AP is {plain(flattered)} on a balanced sample, but {plain(honest)} against all 6.9 million pairs."
+    expected = (
+        f"AP is {percent(flattered)}% on a balanced sample, but {percent(honest)}% against all 6.9 million pairs."
+    )
     assert first == expected
     assert "of the first 728 pairs in the ranking" in headline(measured)[1].lower()
 
@@ -68,6 +70,8 @@ def test_the_headline_says_it_when_a_heuristic_is_better(report):
     assert "The best heuristic, autocovariance, beats Gelato here" in headline(changed(report.measured, 0.1))[2]
     assert "The best heuristic, autocovariance, has an AP of" in headline(changed(report.measured, 10))[2]
     assert "does just as well" in headline(changed(report.measured, best / honest))[2]
+    barely = headline(changed(report.measured, best / honest * (1 + 1e-6)))[2]
+    assert "does just as well" in barely  # equal as shown: not called better
 
 
 def test_the_headline_does_without_a_balanced_test(report):

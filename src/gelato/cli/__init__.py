@@ -1,9 +1,10 @@
 """The command ``gelato``: parse, call, print. Results go to stdout, everything else to stderr."""
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 
 import click
@@ -23,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Returns 0 on success, 1 when nobody reads its output, 2 on what the user can repair, 70 on a fault of this package,
-    and 130 after Ctrl-C.
+    and 130 after Ctrl-C. A request to end (SIGTERM) is treated like Ctrl-C, and ends with 143.
     """
     hold(())
     try:
@@ -31,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         check_environment()
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # letters that stdout cannot show, such as a dash in ASCII
-        code = cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
+        with ended_like_ctrl_c():
+            code = cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
         release()
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of stdout has gone, as in: gelato ... | head
@@ -48,8 +50,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         with suppress(OSError, ValueError):  # nobody reads stderr either
             print(line(failure[1]), file=sys.stderr)
             sys.stderr.flush()
-        return failure[0]
+        return TERMINATED if isinstance(error.__cause__ or error, Terminated) else failure[0]
     return code if isinstance(code, int) else 0
+
+
+TERMINATED = 143
+"""The exit code after SIGTERM, as shells have it."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which commands treat like Ctrl-C."""
+
+
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM interrupt the block as Ctrl-C does, so that what is done is kept; only the main thread can."""
+
+    def stop(number: int, frame: object) -> None:
+        raise Terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _empty_stdout() -> None:

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gelato.cli.options import MOST, READING, RUNNING, TESTING, method_option, options, with_split
-from gelato.cli.show import fitting_progress, progress_bar, say, say_unless, show
+from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
 from gelato.cli.training import predictor_with
 
 if TYPE_CHECKING:
     from gelato.runs.predictor import StoredPredictor
     from gelato.splits import Split
+
+KEEPING = "train with 'gelato fit --out DIR', which resumes, and evaluate with --model DIR"
+"""Said when a training on the spot is stopped."""
 
 
 @click.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")
@@ -58,10 +61,11 @@ def evaluate(
     todo = _predictors(split, options, method, models, config, device, test["threads"])
     for remark in remarks_of([(chosen, its_options) for chosen, its_options, _ in todo], split.train):
         say_unless(quiet or as_json)(remark)
-    results = []
-    try:
-        for chosen, its_options, predictor in todo:
-            spent = _fit(predictor, split, name, quiet)
+    results, remarks = [], []
+    for chosen, its_options, predictor in todo:
+        spent = _fit(predictor, split, name, quiet)
+        remarks.append(predictor.sentences())
+        try:
             with progress_bar(f"{chosen} on {name}", quiet) as progress:
                 result = run(
                     split,
@@ -73,18 +77,21 @@ def evaluate(
                     resume=resume,
                     **test,
                 )
-            results.append(replace(result, seconds=result.seconds + spent))
-    except KeyboardInterrupt:
-        if resume is not None and not quiet:
-            say("what was counted is kept; resume by running the same command again")
-        raise
+        except KeyboardInterrupt as error:
+            for note in getattr(error, "__notes__", ()):
+                say_unless(quiet)(note)
+            raise
+        results.append(replace(result, seconds=result.seconds + spent))
     if as_json:
-        rows = [result.as_json() for result in results]
+        rows = [{**result.as_json(), "remarks": about} for result, about in zip(results, remarks, strict=True)]
         print(json.dumps(rows[0] if len(rows) == 1 else rows))
     else:
         from gelato.tables import evaluation_table
 
         show(evaluation_table(results))
+        for result, about in zip(results, remarks, strict=True):
+            for remark in about:
+                say_unless(quiet)(f"{result.method}: {remark}")
 
 
 def _fit(predictor: "StoredPredictor", split: "Split", name: str, quiet: bool) -> float:
@@ -94,7 +101,7 @@ def _fit(predictor: "StoredPredictor", split: "Split", name: str, quiet: bool) -
     if predictor.fitted:
         return 0.0
     begin = time.perf_counter()
-    with fitting_progress(name, predictor, quiet) as watch:
+    with interruptible(quiet, lambda: None, KEEPING), fitting_progress(name, predictor, quiet) as watch:
         predictor.fit(split, **watch)
     return 0.0 if METHODS[predictor.method].trains else time.perf_counter() - begin
 

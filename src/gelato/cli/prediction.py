@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,10 @@ from gelato.cli.options import (
     options,
     with_graph,
 )
-from gelato.cli.show import fitting_progress, printable, progress_bar, say_unless, show
-from gelato.cli.training import check_fit, predictor_with
+from gelato.cli.outputs import file_of_links, outputs, run_folder
+from gelato.cli.outputs import picture as svg_file
+from gelato.cli.show import fitting_progress, interruptible, printable, progress_bar, say_unless, show
+from gelato.cli.training import FIRST, check_fit, predictor_with
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
     from gelato.graph import Graph
     from gelato.prediction.predictor import LinkPredictor
+
+KEEPING = "give --run DIR, or --out FILE, to keep what is trained"
+"""Said after Ctrl-C where nothing is kept."""
 
 SHOWN = 20
 """Suggestions shown on the screen."""
@@ -82,6 +88,7 @@ CHOOSING = [
 @click.option("--reasons/--no-reasons", default=True, help="Say why, for each link  [default: reasons]")
 @options(TRAINING)
 @options(RUNNING)
+@outputs(out=file_of_links, run=run_folder)
 @with_graph
 def predict(
     name: str,
@@ -111,15 +118,11 @@ def predict(
     --model a method is fitted on the spot; its folder serves 'gelato explain' and 'gelato report'.
     """
     from gelato.io import read_pairs
-    from gelato.io.files import format_of
-    from gelato.io.tables import WRITERS
     from gelato.prediction.selection import nodes_called, nodes_in
     from gelato.prediction.suggest import check_hiding, suggest
 
     if nodes and between:
         raise click.UsageError("--for and --between cannot be combined: give one of them")
-    if out is not None:
-        format_of(Path(out), WRITERS)  # a suffix that cannot be written is refused now, not after the training
     if repeats:
         check_hiding(graph, hide, repeats)
     say = say_unless(quiet or as_json)
@@ -134,9 +137,9 @@ def predict(
         raise click.UsageError("--run is the folder of a new training: it cannot be combined with --model")
     folder = Path(run) if run else Path(out).with_suffix(".run") if out else None
     folder = Path(model) if model else folder
-    try:
+    with interruptible(quiet, partial(_kept, folder), KEEPING if folder is None else FIRST):
         predictor = predictor_of(name, graph, model=model, run=folder, seed=seed, quiet=quiet, **training)
-        for remark in predictor.remarks_:
+        for remark in (*predictor.remarks_, *predictor.sentences()):
             say(remark)
         found = suggest(
             predictor,
@@ -149,14 +152,11 @@ def predict(
             reasons=reasons,
             stage=lambda title, unit: progress_bar(title, quiet, unit),
         )
-    except KeyboardInterrupt:
-        if folder is not None:
-            say_unless(quiet)(f"what was trained is kept in {folder}; resume by running the same command again")
-        raise
     if out is not None:
         found.write(out, safe=safe_csv)
     if as_json:
         told = {"dataset": name, "out": out, "run": folder and str(folder), "precision": found.words()}
+        told |= {**predictor.facts(), "remarks": [*predictor.remarks_, *predictor.sentences()]}
         print(json.dumps(told | {"count": len(found)} | ({} if out else {"links": found.rows()})))
         return
     from gelato.tables import suggestion_table
@@ -190,6 +190,7 @@ def predict(
 @click.option("--picture", type=click.Path(), metavar="FILE", help="An svg file for a picture of the walks.")
 @click.option("--device", metavar="DEVICE", help="Where a model is applied to GRAPH  [default: as it was trained]")
 @options(RUNNING)
+@outputs(picture=svg_file)
 def explain(
     graph: str,
     u: str,
@@ -216,8 +217,6 @@ def explain(
 
     if model and method:
         raise click.UsageError("give one of --model and --method")
-    if picture is not None and not picture.endswith(".svg"):
-        raise click.UsageError(f"the picture is an svg file: let its name end in .svg, not {picture}")
     predictor: list[LinkPredictor] = []
 
     def opened(name: str, graph: "Graph | None", quiet: bool, as_json: bool) -> None:
@@ -243,6 +242,13 @@ def explain(
         print(json.dumps(found.as_json()))
     else:
         print(printable("\n".join(found.lines())))
+
+
+def _kept(run: Path | None) -> str | None:
+    """What the run of a prediction keeps, in a sentence."""
+    from gelato.runs.folder import kept_words
+
+    return None if run is None else kept_words(run)
 
 
 def _names(nodes: "NDArray[np.int64]", graph: "Graph") -> list[Any]:

@@ -3,13 +3,16 @@
 import json
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
 from gelato import PROGRAM
 from gelato.cli.options import MOST, REHEARSING, RUNNING, options
-from gelato.cli.show import progress_bar, say_unless
+from gelato.cli.outputs import outputs, page
+from gelato.cli.show import interruptible, progress_bar, say_unless
+from gelato.cli.training import FIRST
 
 
 @click.command(epilog="Example: gelato report links.run --out report.html")
@@ -29,6 +32,7 @@ from gelato.cli.show import progress_bar, say_unless
 @options(REHEARSING)
 @click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU, where training is still needed.")
 @options(RUNNING)
+@outputs(out=page)
 def report(
     run: str,
     out: str,
@@ -49,12 +53,12 @@ def report(
     """
     from gelato.methods import open_run
     from gelato.report.from_run import report_of
-    from gelato.report.page import check_page, write_report
+    from gelato.report.page import write_report
+    from gelato.runs.folder import kept_words
 
-    check_page(out)
     opened = open_run(run, device)
     command = shlex.join([PROGRAM, *sys.argv[1:]])
-    try:
+    with interruptible(quiet, partial(kept_words, opened.folder), FIRST):
         told = report_of(
             opened,
             title=opened.folder.resolve().name.removesuffix(".run"),
@@ -67,9 +71,6 @@ def report(
             command=command,
             stage=lambda title, unit: progress_bar(title, quiet, unit),
         )
-    except KeyboardInterrupt:
-        say_unless(quiet)(f"what was trained is kept in {run}; resume by running the same command again")
-        raise
     files = write_report(out, told)
     if as_json:
         measured = None if told.measured is None else told.measured.as_json()

@@ -1,13 +1,15 @@
 """The command reproduce."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from gelato.cli.options import MOST, RUNNING, options
-from gelato.cli.show import say_unless, show
+from gelato.cli.outputs import outputs, result_folder
+from gelato.cli.show import fitting_progress, interruptible, say_unless, show
 
 
 @click.command(epilog="Example: gelato reproduce paper/cora --out results")
@@ -28,6 +30,7 @@ from gelato.cli.show import say_unless, show
 )
 @click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU such as 'cuda:0'  [default: auto]")
 @options(RUNNING)
+@outputs(out=result_folder)
 def reproduce(
     names: tuple[str, ...],
     out: str,
@@ -44,7 +47,7 @@ def reproduce(
     kept already, of the same settings, are not run again; resume by running the same command again.
     """
     from gelato.experiments.experiment import read_experiment
-    from gelato.experiments.outcomes import compared
+    from gelato.experiments.outcomes import compared, kept_words
     from gelato.experiments.outcomes import reproduce as run
     from gelato.tables import comparison_table
 
@@ -53,7 +56,9 @@ def reproduce(
     rows: list[dict[str, Any]] = []
     for experiment in experiments:
         given: dict[str, Any] = {"seeds": seeds, "data_root": data_root, "device": device, "threads": threads}
-        outcomes = run(experiment, Path(out), report=say, **given)
+        seeds_of = partial(kept_words, experiment, Path(out))
+        with interruptible(quiet, seeds_of, "the first seed was not done yet; run the same command again"):
+            outcomes = run(experiment, Path(out), report=say, watch=partial(fitting_progress, quiet=quiet), **given)
         for each in compared(experiment, outcomes):
             rows.append({"experiment": experiment.name, "remark": experiment.remark, **each.as_json()})
     if as_json:

@@ -1,7 +1,8 @@
-"""What people see: tables on stdout, progress on stderr."""
+"""What people see: tables on stdout, progress on stderr: bars on a terminal, else now and then a line."""
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from gelato.ranking.rank import Progress
     from gelato.runs.predictor import StoredPredictor
     from gelato.training.loop import Epoch
+
+SHORT, EVERY = 2.0, 10.0
+"""Seconds: stages that are shorter have no log lines, and between two lines is so much time at least."""
 
 
 _held: list[str] = []
@@ -82,7 +86,7 @@ def one_line(text: str) -> str:
 def say(text: str) -> None:
     """Print a remark on stderr, after those that were held."""
     release()
-    print("\n".join(map(one_line, text.split("\n"))), file=sys.stderr)
+    print("\n".join(map(one_line, text.split("\n"))), file=sys.stderr, flush=True)
 
 
 def say_unless(quiet: bool) -> "Callable[[str], None]":
@@ -98,10 +102,45 @@ def _title(text: str) -> str:
 
 
 @contextmanager
+def interruptible(quiet: bool, kept: Callable[[], str | None], otherwise: str) -> Iterator[None]:
+    """After Ctrl-C, say what is kept; where that is nothing, say so and what would keep it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say_unless(quiet)(kept() or f"nothing is kept: {otherwise}")
+        raise
+
+
+class LogLines:
+    """Lines about a stage for logs: none if it is short, else one now and then, and one at its end."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._begin, self._last = title, time.monotonic(), -1.0
+
+    def say(self, words: str) -> None:
+        """Say how far the stage is, unless a line was printed just now."""
+        now = time.monotonic()
+        if now - self._begin >= SHORT and (self._last < 0 or now - self._last >= EVERY):
+            self._last = now
+            say(f"{self._title}: {words}")
+
+    def end(self) -> None:
+        """Say that the stage is done, if it was long enough to be mentioned."""
+        if self._last >= 0:
+            say(f"{self._title}: done in {time.monotonic() - self._begin:.0f} s")
+            self._last = -1.0
+
+
+@contextmanager
 def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Progress | None]":
-    """A bar on stderr that appears with the first report; nothing when quiet or not on a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """A bar on stderr that appears with the first report; lines where stderr is no terminal; nothing when quiet."""
+    if quiet:
         yield None
+        return
+    if not sys.stderr.isatty():
+        lines = LogLines(title)
+        yield lambda done, total: lines.say(f"{done:,} {_of(total)}{unit}")
+        lines.end()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -120,30 +159,76 @@ def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Prog
         yield report
 
 
+def _of(total: int | None) -> str:
+    return "" if total is None else f"of {total:,} "
+
+
 @contextmanager
 def fitting_progress(title: str, predictor: "StoredPredictor", quiet: bool) -> "Iterator[dict[str, Any]]":
     """What ``fit`` tells its progress to: by epochs with loss and validation, or by steps where there are none."""
     epochs = predictor.get_params().get("epochs")
+    whose = f"{predictor.method} on {title}"
     if epochs is None:
-        with progress_bar(f"{predictor.method} on {title}", quiet, unit="steps") as progress:
+        with progress_bar(whose, quiet, unit="steps") as progress:
             yield {"progress": progress}
         return
     release()
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield {}
-        return
+    else:
+        with _epoch_bar(whose, epochs) if sys.stderr.isatty() else _epoch_lines(whose, epochs) as watch:
+            yield watch
+
+
+@contextmanager
+def _epoch_lines(whose: str, epochs: int) -> Iterator[dict[str, Any]]:
+    """Lines about the choice of settings, then about epochs."""
+    choosing, training = LogLines(f"choosing settings of {whose}"), LogLines(f"training {whose}")
+
+    def choose(done: int, total: int | None) -> None:
+        if done == total:
+            choosing.end()
+        else:
+            choosing.say(f"{done} {_of(total)}trials")
+
+    def report(epoch: "Epoch") -> None:
+        training.say(f"epoch {epoch.epoch} of {epochs}, {_status(epoch)}")
+
+    yield {"report": report, "progress": choose}
+    training.end()
+
+
+@contextmanager
+def _epoch_bar(whose: str, epochs: int) -> Iterator[dict[str, Any]]:
+    """A bar of the choice of settings, which becomes one of epochs."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[status]}"))
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{predictor.method} on {_title(title)}, {epochs} epochs", total=epochs, status="preparing")
+        whose = _title(whose)
+        title = f"{whose}, {epochs} epochs"
+        task = bar.add_task(title, total=epochs, status="preparing")
         best = 0.0
+
+        def choose(done: int, total: int | None) -> None:
+            if done == total:
+                bar.reset(task, description=title, total=epochs, status="preparing")
+            else:
+                words = f"{whose}: choosing settings, {done} of {total}"
+                bar.update(task, description=words, completed=done, total=total, status="")
 
         def report(epoch: "Epoch") -> None:
             nonlocal best
-            best = max(best, epoch.precision)
-            status = f"loss {epoch.loss:.5g}, validation {epoch.precision:.2%} (best {best:.2%})"
-            bar.update(task, completed=epoch.epoch, status=status)
+            from gelato.figures import percent
 
-        yield {"report": report}
+            best = max(best, epoch.precision)
+            bar.update(task, completed=epoch.epoch, status=f"{_status(epoch)} (best {percent(best)}%)")
+
+        yield {"report": report, "progress": choose}
+
+
+def _status(epoch: "Epoch") -> str:
+    from gelato.figures import percent
+
+    return f"loss {epoch.loss:.5g}, validation {percent(epoch.precision)}%"

@@ -3,17 +3,22 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gelato.cli.options import READING, RUNNING, TRAINING, method_option, options, with_split
-from gelato.cli.show import fitting_progress, say, show
+from gelato.cli.outputs import outputs, run_folder, search_folder
+from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
 
 if TYPE_CHECKING:
     from gelato.runs.predictor import StoredPredictor
     from gelato.splits import Split
+
+FIRST = "the first trial or epoch was not done yet; run the same command again"
+"""Said after Ctrl-C when a run has nothing to resume from."""
 
 
 @click.command(epilog="Example: gelato fit cora --config paper/cora --out runs/cora")
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     "--log", "logs", multiple=True, type=click.Choice(["tensorboard", "wandb", "mlflow"]), help="Also log metrics here."
 )
 @options(RUNNING)
+@outputs(out=run_folder)
 @with_split
 def fit(
     name: str,
@@ -54,20 +60,18 @@ def fit(
     Settings that are not given are chosen on validation links. DIR gets the model, its settings, the metrics of every
     epoch and a checkpoint; resume a stopped run by running the same command again.
     """
+    from gelato.runs.folder import kept_words
+
     model = predictor_with(method, config, options, random_state=seed, device=device, threads=threads)
     check_fit(model.method, split.train)
     if logs and "epochs" not in model.get_params():
         raise click.UsageError(f"--log is for methods that train; {model.method} has no epochs to log")
     with (
+        interruptible(quiet, partial(kept_words, Path(out)), FIRST),
         logging(logs, Path(out), model.get_params()) as callbacks,
         fitting_progress(name, model, quiet) as watch,
     ):
-        try:
-            model.fit(split.graph if whole else split, run=out, callbacks=callbacks, **watch)
-        except KeyboardInterrupt:
-            if not quiet:
-                say(f"what is done is kept in {out}; resume by running the same command again")
-            raise
+        model.fit(split.graph if whole else split, run=out, callbacks=callbacks, **watch)
     outcome = {
         "dataset": name,
         "method": model.method,
@@ -78,6 +82,7 @@ def fit(
         "validation_precision": getattr(model, "precision_", None),
         "skipped_steps": getattr(model, "skipped_", 0),
         **model.facts(),
+        "remarks": model.sentences(),
         "seconds": sum(epoch.seconds for epoch in model.history_),
     }
     if as_json:
@@ -101,6 +106,7 @@ def fit(
     help="Folder for trials and best.toml; resume by running the same command.",
 )
 @options(RUNNING)
+@outputs(out=search_folder)
 @with_split
 def tune(
     name: str,
@@ -121,21 +127,24 @@ def tune(
     to DIR/best.toml for 'gelato fit --config'. Those of Gelato are never worse on validation links than plain
     autocovariance.
     """
+    from gelato.evaluation.tune import kept_words, verdict
     from gelato.evaluation.tune import tune as search
     from gelato.tables import trial_table
 
     base = predictor_with(method, config, options, random_state=seed, device=device, threads=threads)
-    try:
-        trials, best = search(split, base, Path(out), report=None if quiet else say)
-    except KeyboardInterrupt:
-        if not quiet:
-            say(f"trials that are done are kept in {out}; resume by running the same command again")
-        raise
+    with (
+        interruptible(quiet, partial(kept_words, Path(out)), FIRST),
+        progress_bar("choosing settings to start from", quiet, unit="trials") as choosing,
+    ):
+        trials, best = search(split, base, Path(out), report=say_unless(quiet), choosing=choosing)
+    remarks = verdict(trials, best)
     if as_json:
-        outcome = {"dataset": name, "method": base.method, "best": best.as_json()}
+        outcome = {"dataset": name, "method": base.method, "best": best.as_json(), "remarks": remarks}
         print(json.dumps(outcome | {"trials": [trial.as_json() for trial in trials]}))
     else:
         show(trial_table(name, trials, best))
+        for remark in remarks:
+            show(remark)
 
 
 def predictor_with(

@@ -113,7 +113,12 @@ def evaluate(
     compile_for(scores)
     checkpoint = None if resume is None else Checkpoint.within(resume, scores, candidates)
     begin = time.perf_counter()
-    ranks = rank(scores, candidates, threads=threads, progress=progress, checkpoint=checkpoint)
+    try:
+        ranks = rank(scores, candidates, threads=threads, progress=progress, checkpoint=checkpoint)
+    except KeyboardInterrupt as error:
+        if checkpoint is not None and checkpoint.path.exists():
+            error.add_note("what was counted is kept; resume by running the same command again")
+        raise
     seconds += time.perf_counter() - begin
     if checkpoint is not None:
         seconds += checkpoint.spent

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,12 +15,17 @@ from gelato.datasets import load
 from gelato.errors import InputError
 from gelato.evaluation.evaluate import evaluate
 from gelato.experiments.experiment import Experiment, Reported
+from gelato.figures import percent
 from gelato.io.files import written_aside
 from gelato.methods import METHODS, new_predictor
+from gelato.runs.predictor import StoredPredictor
 from gelato.splits import split
 
 ALWAYS = ("ap", "hits@1000", "mrr", "precision@100%", "auc")
 """Metrics of every outcome, besides those that were reported."""
+
+Watch = Callable[[str, StoredPredictor], AbstractContextManager[dict[str, Any]]]
+"""From a title and a predictor to what its ``fit`` tells its progress to."""
 
 CLOSE = 0.05
 """Relative difference from a reported mean that counts as agreement where no deviation is known."""
@@ -82,6 +88,7 @@ def run_seed(
     data_root: str | None = None,
     device: str | None = None,
     threads: int | None = None,
+    watch: Watch | None = None,
 ) -> SeedResult:
     """Train and test one seed of an experiment."""
     begin = time.perf_counter()
@@ -89,7 +96,9 @@ def run_seed(
     named = {"random_state": seed, "device": device, "threads": threads}
     known = METHODS[experiment.method].settings.names()
     own = {name: value for name, value in named.items() if value is not None and name in known}
-    model = new_predictor(experiment.method, **{**experiment.settings, **own}).fit(links)
+    model = new_predictor(experiment.method, **{**experiment.settings, **own})
+    with nullcontext({}) if watch is None else watch(f"{experiment.dataset}, seed {seed}", model) as reports:
+        model.fit(links, **reports)
     result = evaluate(links, experiment.method, scores=model.scores(), threads=threads)
     metrics = {name: round(100 * result.metric(name), 4) for name in dict.fromkeys((*ALWAYS, *experiment.reported))}
     return SeedResult(
@@ -120,7 +129,7 @@ def reproduce(
             outcomes[seed] = run_seed(experiment, seed, **options)
             keep(outcomes[seed], folder)
         if report is not None:
-            metrics = ", ".join(f"{name} {value:.2f}" for name, value in outcomes[seed].metrics.items())
+            metrics = ", ".join(f"{name} {percent(value / 100)}" for name, value in outcomes[seed].metrics.items())
             report(f"{experiment.name}, seed {seed}: {metrics}")
     return [outcomes[seed] for seed in sorted(outcomes)]
 
@@ -128,7 +137,6 @@ def reproduce(
 def keep(outcome: SeedResult, folder: Path) -> None:
     """Write an outcome to its file."""
     path = _path(outcome.experiment, folder) / f"seed-{outcome.seed}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     with written_aside(path) as part:
         part.write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
 
@@ -144,6 +152,15 @@ def kept(experiment: Experiment, folder: Path) -> list[SeedResult]:
         if outcome.hash == experiment.hash:
             outcomes.append(outcome)
     return sorted(outcomes, key=lambda each: each.seed)
+
+
+def kept_words(experiment: Experiment, folder: Path) -> str | None:
+    """How many seeds of an experiment are kept, in a sentence; ``None`` if none is."""
+    count = len(kept(experiment, folder))
+    if not count:
+        return None
+    seeds = "1 seed is" if count == 1 else f"{count:,} seeds are"
+    return f"{experiment.name}: {seeds} kept in {folder}; resume by running the same command again"
 
 
 def compared(experiment: Experiment, outcomes: Sequence[SeedResult]) -> list[Agreement]:

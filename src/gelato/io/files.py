@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from gelato.errors import InputError
+from gelato.io.outputs import check_file, made_folders, scratch_beside
 from gelato.registry import Registry
 
 T = TypeVar("T")
@@ -103,19 +103,18 @@ def packing(path: Path, packed: bool) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to; it replaces ``path`` only if the block ends without an error."""
+    """A path beside ``path`` to write to; it replaces ``path`` only if the block ends without an error.
+
+    Folders that are missing are made. Only a regular file is ever replaced; that of a symbolic link is replaced where
+    it lies, and the link stays.
+    """
+    check_file(path)
     try:
         goal = path.resolve()
     except RuntimeError:  # as Python calls a loop of links
         raise InputError(f"{path}: cannot be written: too many levels of symbolic links") from None
     try:
-        if goal.is_dir():
-            raise InputError(f"{path} is a folder; name a file in it")
-        with tempfile.TemporaryDirectory(prefix=".gelato-", dir=goal.parent) as scratch:
-            part = Path(scratch) / goal.name
+        with made_folders(goal.parent), scratch_beside(goal) as part:
             yield part
-            part.replace(goal)
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no folder {goal.parent}; create it first") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None

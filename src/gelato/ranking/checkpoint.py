@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.io.files import DAMAGED
+from gelato.io.outputs import scratch_beside
 from gelato.regimes import Candidates
 from gelato.scores import Scores, key_of
 
@@ -88,17 +89,12 @@ class Checkpoint:
 
     def _write(self, part: Mapping[str, NDArray[Any]], done: NDArray[np.bool_]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        aside = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
-        try:
-            with aside.open("wb") as file:
-                seconds = self.spent + time.monotonic() - self._begun
-                arrays: dict[str, Any] = {f"{PART}{name}": array for name, array in part.items()}
-                np.savez(file, key=np.array(self._identity), seconds=seconds, **arrays, done=done)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(self.path)
-        finally:
-            aside.unlink(missing_ok=True)
+        with scratch_beside(self.path) as aside, aside.open("wb") as file:
+            seconds = self.spent + time.monotonic() - self._begun
+            arrays: dict[str, Any] = {f"{PART}{name}": array for name, array in part.items()}
+            np.savez(file, key=np.array(self._identity), seconds=seconds, **arrays, done=done)
+            file.flush()
+            os.fsync(file.fileno())
 
     def finish(self) -> None:
         """Remove the file: the result is known."""

@@ -84,7 +84,7 @@ def _of_test(measured: Measured) -> Iterator[_Wanted]:
 def write_charts(folder: Path, charts: list[Chart]) -> list[Path]:
     """Write every chart as SVG and PNG into a folder, and remove those of an earlier report that are gone."""
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot create this folder: {error.strerror or error}") from None
     written = []

@@ -11,8 +11,9 @@ from gelato.errors import InputError
 from gelato.figures import percent, share
 from gelato.io.files import written_aside
 from gelato.io.optional import optional
+from gelato.io.outputs import check_output
 from gelato.report import words
-from gelato.report.charts import Chart, charts_of, write_charts
+from gelato.report.charts import CHART_NAMES, Chart, charts_of, write_charts
 from gelato.report.contents import Report, Suggestion
 from gelato.report.rows import comparison, run_words, tiles
 from gelato.report.svg import checked_picture
@@ -43,22 +44,36 @@ def write_report(path: str | os.PathLike[str], report: Report) -> list[Path]:
     goal = check_page(path)
     charts = charts_of(report)
     text = page_of(report, charts)
-    written = write_charts(goal.with_name(f"{goal.stem}_charts"), charts) if charts else []
+    written = write_charts(_charts_beside(goal), charts) if charts else []
     with written_aside(goal) as part:
         part.write_text(text, encoding="utf-8", errors="replace", newline="\n")
     return [goal, *written]
 
 
-def check_page(path: str | os.PathLike[str]) -> Path:
-    """Refuse a file name that is not a page, and missing packages, before anything is computed."""
+def check_page(path: str | os.PathLike[str], inputs: Sequence[tuple[str, str]] = (), option: str = "") -> Path:
+    """Refuse a page and charts that cannot be written, and missing packages, before anything is computed.
+
+    ``inputs`` are files that must not be replaced, and ``option`` is what the user calls the page, as in
+    ``check_output``.
+    """
     goal = Path(path)
     if goal.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{goal}: a report is a web page; choose a name that ends in .html")
-    if not goal.parent.is_dir():
-        raise InputError(f"{goal}: there is no folder {goal.parent}; create it first")
+    check_output(goal, inputs, option)
+    folder = _charts_beside(goal)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; the charts of {goal.name} need a folder of this name")
+    for name in CHART_NAMES:
+        for suffix in (".svg", ".png"):
+            check_output(folder / f"{name}{suffix}", inputs, option)
     for package in ("jinja2", "matplotlib"):
         optional(package, purpose="writing a report", extra="report")
     return goal
+
+
+def _charts_beside(page: Path) -> Path:
+    """The folder of the charts of a page."""
+    return page.with_name(f"{page.stem}_charts")
 
 
 def page_of(report: Report, charts: Sequence[Chart]) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gelato.figures import percent, plain, share
+from gelato.figures import percent, share
 from gelato.regimes import REGIMES
 from gelato.report.contents import GraphFacts, Report
 from gelato.report.measure import Measured, Outcome
@@ -84,8 +84,8 @@ def comparison(measured: Measured) -> Comparison:
             columns.append((METRIC_TITLES[metric], i == 0))
             best = max((_of(each, metric) for each in outcomes), default=-1.0)
             for each in outcomes:
-                is_best = _of(each, metric) == best and best > 0
-                cells[each.method].append(Cell(percent(each.metrics[metric]), is_best, i == 0))
+                text = percent(each.metrics[metric])
+                cells[each.method].append(Cell(text, text == percent(best) and best > 0, i == 0))
             random.append(Cell(percent(outcomes[0].random[metric]), first=i == 0))
     honest = [measured.outcome(method, "unbiased") for method in measured.methods]
     times = [seconds(each.seconds) if each is not None else "" for each in honest]
@@ -109,6 +109,6 @@ def run_words(report: Report) -> list[str]:
         sentences.append(f"Trained for {epochs} in {seconds(spent)}.")
         kept = [each for each in report.history if each["epoch"] == report.best_epoch]
         if kept:
-            precision = plain(100 * (kept[0].get("precision") or 0.0))
+            precision = percent(kept[0].get("precision") or 0.0)
             sentences.append(f"Epoch {report.best_epoch} was kept, with a validation precision of {precision}%.")
     return [*sentences, *report.remarks]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gelato.figures import plain, share
+from gelato.figures import higher, percent, plain, share
 from gelato.methods import METHODS
 from gelato.report.measure import Measured, Outcome
 
@@ -50,9 +50,10 @@ def headline(measured: Measured) -> list[str]:
     flattered = measured.outcome(measured.name, "biased")
     ap = _value(honest)
     if flattered is None:
-        first = f"Against all {pairs}, {method_words(measured.name)} has an AP of {plain(ap)}."
+        first = f"Against all {pairs}, {method_words(measured.name)} has an AP of {percent(ap)}%."
     else:
-        first = f"AP is {plain(_value(flattered))} on a balanced sample, but {plain(ap)} against all {pairs}."
+        balanced = percent(_value(flattered))
+        first = f"AP is {balanced}% on a balanced sample, but {percent(ap)}% against all {pairs}."
     return [first, _recovered(honest), *_compared(measured, ap)]
 
 
@@ -72,11 +73,12 @@ def _compared(measured: Measured, ap: float) -> list[str]:
         return []
     best = max(others, key=_value)
     name, words = method_words(measured.name), method_words(best.method)
-    if _value(best) == ap:
-        return [f"The best heuristic, {words}, does just as well."]
-    if _value(best) > ap:
-        return [f"The best heuristic, {words}, beats {name} here: AP {plain(_value(best))} against {plain(ap)}."]
-    return [f"The best heuristic, {words}, has an AP of {plain(_value(best))}; {name} has {plain(ap)}."]
+    theirs = _value(best)
+    if higher(theirs, ap):
+        return [f"The best heuristic, {words}, beats {name} here: AP {percent(theirs)}% against {percent(ap)}%."]
+    if higher(ap, theirs):
+        return [f"The best heuristic, {words}, has an AP of {percent(theirs)}%; {name} has {percent(ap)}%."]
+    return [f"The best heuristic, {words}, does just as well: AP {percent(ap)}% both."]
 
 
 def _value(outcome: Outcome) -> float:

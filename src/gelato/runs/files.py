@@ -4,6 +4,7 @@
 ``environment.json``        versions and machine
 ``graph.npz``               the whole graph, its attributes and names
 ``split.npz``               which of its links were hidden
+``trials.jsonl``            trials of the choice of settings, one line per trial
 ``chosen.json``             settings that were chosen on validation links
 ``metrics.jsonl``           one line per epoch
 ``checkpoint.safetensors``  everything needed to resume; replaced whole after every epoch
@@ -34,8 +35,11 @@ from gelato.io import write_graph
 from gelato.io.files import written_aside
 
 GRAPH, CONFIG = STORED
-ENVIRONMENT, SPLIT, CHOSEN, EPOCHS = "environment.json", "split.npz", "chosen.json", "metrics.jsonl"
+ENVIRONMENT, SPLIT, TRIALS, CHOSEN = "environment.json", "split.npz", "trials.jsonl", "chosen.json"
+EPOCHS = "metrics.jsonl"
 CHECKPOINT, MODEL, SEEN, TIMINGS = "checkpoint.safetensors", "model.safetensors", "seen.npz", "timings.json"
+OWN = (CONFIG, ENVIRONMENT, GRAPH, SPLIT, TRIALS, CHOSEN, EPOCHS, CHECKPOINT, MODEL, SEEN, TIMINGS)
+"""All of them."""
 
 FORMAT = 4
 """Version of these files; releases that do not change it resume each other's runs."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gelato import __version__
 from gelato.errors import GelatoError, InputError
 from gelato.io.files import written_aside
+from gelato.io.outputs import SCRATCH, remove_leftovers
 from gelato.runs.files import (
     CHECKPOINT,
     CHOSEN,
@@ -26,9 +27,10 @@ from gelato.runs.files import (
     FORMAT,
     GRAPH,
     MODEL,
-    SEEN,
+    OWN,
     SPLIT,
     TIMINGS,
+    TRIALS,
     Tensors,
     format_of,
     read_json,
@@ -38,10 +40,10 @@ from gelato.runs.files import (
     write_plain,
     write_tensors,
 )
+from gelato.runs.trials import Progress, Trials, read_trials
 from gelato.splits import Split
 
 LOCK = ".lock"
-OWN = (CONFIG, ENVIRONMENT, GRAPH, SPLIT, CHOSEN, EPOCHS, CHECKPOINT, MODEL, SEEN, TIMINGS)
 PACKAGES = ("torch", "numpy", "scipy", "numba", "safetensors", "pymetis")
 
 Identity = Mapping[str, Any]
@@ -61,14 +63,18 @@ class RunFolder:
 
     @property
     def begun(self) -> bool:
-        """Whether anything is kept that took time: an epoch, or the model."""
-        return self.finished or (self.path / CHECKPOINT).exists()
+        """Whether anything is kept that took time: a trial of settings, an epoch, or the model."""
+        return self.finished or any((self.path / name).exists() for name in (CHECKPOINT, TRIALS))
 
     def describe(self, split: Split) -> None:
         """Write the graph and what is hidden of it, so that the run can be opened without anything else."""
         if not (self.path / SPLIT).exists():
             write_plain(split.graph, self.path / GRAPH)
             split.save(self.path / SPLIT)
+
+    def trials(self, progress: Progress | None = None) -> Trials:
+        """The trials of the choice of settings; each is kept as it ends."""
+        return Trials(self.path / TRIALS, progress)
 
     def chosen(self) -> dict[str, Any] | None:
         """The settings that were chosen before the run was stopped, if it came so far."""
@@ -124,8 +130,7 @@ def opened(path: str | os.PathLike[str], identity: Identity, older: Mapping[str,
     folder, resumed = RunFolder(goal), False
     try:
         check_place(goal)  # again, now that nobody else can write
-        for scrap in goal.glob(".gelato-*"):  # of a run that was killed while it wrote
-            shutil.rmtree(scrap, ignore_errors=True)
+        remove_leftovers(goal, alone=True)  # of a run that was killed while it wrote
         resumed = _begin(folder, json.loads(json.dumps(dict(identity))), older)
         yield folder
     except GelatoError:
@@ -134,6 +139,29 @@ def opened(path: str | os.PathLike[str], identity: Identity, older: Mapping[str,
         raise
     finally:
         lock.release()
+
+
+def kept_words(path: Path) -> str | None:
+    """What a folder keeps of a run that was stopped, in a sentence; ``None`` if that is nothing."""
+    epochs, trials = _lines(path / EPOCHS), len(read_trials(path / TRIALS))
+    if (path / MODEL).exists():
+        kept = "the model is"
+    elif (path / CHECKPOINT).exists() and epochs:
+        kept = "1 epoch is" if epochs == 1 else f"{epochs:,} epochs are"
+    elif trials and (path / CHOSEN).exists():
+        kept = "the chosen settings are"
+    elif trials:
+        kept = "1 trial of settings is" if trials == 1 else f"{trials:,} trials of settings are"
+    else:
+        return None
+    return f"{kept} kept in {path}; resume by running the same command again"
+
+
+def _lines(path: Path) -> int:
+    try:
+        return path.read_bytes().count(b"\n")
+    except OSError:
+        return 0
 
 
 def _is_run(path: Path) -> bool:
@@ -152,7 +180,7 @@ def check_place(path: Path) -> bool:
         return True
     if not path.is_dir():
         raise InputError(f"{path}: is a file; give a new folder for the run")
-    others = sorted(each.name for each in path.iterdir() if each.name != LOCK and not each.name.startswith(".gelato-"))
+    others = sorted(each.name for each in path.iterdir() if each.name != LOCK and not each.name.startswith(SCRATCH))
     if others and not _is_run(path):
         raise InputError(
             f"{path}: is not empty and is not a run (it has {others[0]}); give a new folder, such as {path / 'run'}"

@@ -38,6 +38,7 @@ from gelato.runs.files import (
 )
 from gelato.runs.folder import RunFolder, check_place, opened
 from gelato.runs.seen import Seen
+from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split, split
 
@@ -147,8 +148,26 @@ class StoredPredictor(LinkPredictor):
             run: a folder for checkpoints, metrics and the model; resume a stopped run by the same call.
             report: called after every epoch.
             callbacks: called after every epoch too, such as ``TensorBoard`` of ``gelato.training.callbacks``.
-            progress: called with steps done and in all, by methods that have no epochs.
+            progress: called with the trials of settings done and in all, while open settings are chosen; and with the
+                steps of methods that have no epochs.
+
+        A call that fails or is interrupted leaves the predictor as it was.
         """
+        before = dict(vars(self))
+        try:
+            return self._fit(data, run, (*([report] if report else []), *callbacks), progress)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _fit(
+        self,
+        data: Graph | Split,
+        run: str | os.PathLike[str] | None,
+        reports: Iterable[Report],
+        progress: Progress | None,
+    ) -> Self:
         begin = time.perf_counter()
         if not isinstance(data, Graph | Split):
             raise wrong_kind("fit", "Graph or a Split", data)
@@ -158,7 +177,7 @@ class StoredPredictor(LinkPredictor):
             raise InputError("the split hides no validation links; a model is selected on them: hide a share")
 
         def each(epoch: Any) -> None:
-            for call in (*([report] if report else []), *callbacks):
+            for call in reports:
                 call(epoch)
 
         with self._folder(run, links) as folder:
@@ -188,8 +207,8 @@ class StoredPredictor(LinkPredictor):
         ready = copy(self).fit(split)
         return FitCost({"fit": time.perf_counter() - begin}, ready)
 
-    def starts(self, split: Split) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Settings that a search must not be worse than, and those it starts from."""
+    def starts(self, split: Split, trials: Trials | None = None) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Settings that a search must not be worse than, and those it starts from; ``trials`` keeps what is tried."""
         return [], {}
 
     def tuned(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from gelato.ranking.rank import Progress
 from gelato.runs.files import Tensors, unedited
 from gelato.runs.folder import RunFolder
 from gelato.runs.predictor import FitCost, StoredPredictor
+from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split
 from gelato.training.loop import Epoch, Loop, torch_threads
@@ -62,8 +63,8 @@ class TrainedPredictor(StoredPredictor):
     def scores_of(self, network: Any, graph: Graph) -> Scores:
         """Scores of all pairs of ``graph``."""
 
-    def choose(self, split: Split, device: torch.device) -> dict[str, Any]:
-        """Values for the settings that are left open, chosen on validation links."""
+    def choose(self, split: Split, device: torch.device, trials: Trials) -> dict[str, Any]:
+        """Values for the settings that are left open, chosen on validation links; ``trials`` keeps what is tried."""
         return {}
 
     @property
@@ -100,7 +101,8 @@ class TrainedPredictor(StoredPredictor):
         begin = time.perf_counter()
         device = device_of(self.settings.device)
         earlier = None if folder is None else folder.chosen()
-        self.chosen_ = self.choose(split, device) if earlier is None else earlier
+        trials = Trials(progress=progress) if folder is None else folder.trials(progress)
+        self.chosen_ = self.choose(split, device, trials) if earlier is None else earlier
         if folder is not None and earlier is None:
             folder.keep_chosen(self.chosen_)
         if folder is not None:

@@ -10,6 +10,7 @@ import torch
 from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.evaluation.evaluate import evaluate
+from gelato.figures import percent
 from gelato.graph import Graph
 from gelato.methods.gelato.enhance.links import enhanced_links
 from gelato.methods.gelato.model import Gelato
@@ -183,6 +184,14 @@ def test_the_automatic_choice_falls_back_where_attributes_mislead(monkeypatch):
     assert found.fallback_ and found.chosen_["alpha"] == 1.0
     np.testing.assert_allclose(found.scores().pairs(parts.test), autocovariance(parts.train).pairs(parts.test))
     assert found.precision_ == precision(autocovariance(parts.train), parts)
+    (sentence,) = found.sentences()
+    assert sentence.startswith("Training did not improve on plain autocovariance on ")
+    assert sentence.endswith(": all scores are those of ac.") and f"AP {percent(found.aps_[0])}% " in sentence
+    assert found.facts() == {
+        "plain_autocovariance": True,
+        "validation_ap": found.aps_[0],
+        "validation_ap_plain": metric("ap", rank(autocovariance(parts.train), unbiased(parts, "valid"))),
+    }
     best = Ranks(np.ones(1), np.zeros(1, np.int64), np.zeros(1, np.int64), 9)
     monkeypatch.setattr(
         "gelato.methods.gelato.model.plain_ranks", lambda split, steps: best
@@ -192,6 +201,29 @@ def test_the_automatic_choice_falls_back_where_attributes_mislead(monkeypatch):
     np.testing.assert_allclose(mixed.scores().pairs(parts.test), found.scores().pairs(parts.test))
     kept = Gelato(eta=1.0, alpha=0.0, beta=0.0, self_loops="all", hidden=16).fit(parts)
     assert not kept.fallback_  # nothing was left to choose: what was asked for is what one gets
+    assert kept.sentences()[0].startswith("Plain autocovariance did better than the trained model on ")
+
+
+def test_equal_models_are_never_called_better_and_few_links_are_mentioned(parts, tmp_path):
+    model = Gelato(eta=0.25, alpha=0.5, beta=0.5, self_loops="all", hidden=8, epochs=1).fit(parts)
+    model.aps_ = 0.004512, 0.004508
+    count = len(model.valid_)
+    links = f"{'the' if count >= 30 else 'only'} {count} validation links"
+    words = f"The trained model did no better than plain autocovariance on {links} (AP 0.45% both)."
+    assert model.sentences() == [words]
+    model.aps_ = 0.004508, 0.004512
+    assert model.sentences() == [words]
+    model.aps_ = 0.0046, 0.0045
+    assert model.sentences() == []
+    model.save(tmp_path / "model")
+    assert Gelato.load(tmp_path / "model").aps_ == model.aps_
+
+
+def test_a_model_without_attributes_or_without_their_weight_says_that_it_is_plain(parts):
+    bare = split(Graph.from_edges(parts.graph.edges, parts.graph.n))
+    assert Gelato().fit(bare).sentences()[0].startswith("The graph has no attributes, so there was nothing to train")
+    fixed = Gelato(eta=0.0, alpha=1.0, beta=0.0, self_loops="isolated", epochs=0).fit(parts)
+    assert fixed.sentences()[0].startswith("No weight depends on attributes") and fixed.facts()["plain_autocovariance"]
 
 
 def test_patience_stops_early(parts):

@@ -12,6 +12,7 @@ from gelato.methods.spectral.settings import SpectralSettings
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
+from gelato.runs.trials import Trials
 from gelato.splits import Split, split
 
 
@@ -83,7 +84,7 @@ def test_the_smallest_graphs_have_a_choice():
 
 def test_progress_ends_at_the_number_of_trials():
     parts, seen = split(groups()), []
-    choose(parts, SpectralSettings(), lambda *step: seen.append(step))
+    choose(parts, SpectralSettings(), Trials(progress=lambda *step: seen.append(step)))
     assert seen[-1] == (trials(parts.train, SpectralSettings()),) * 2
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 

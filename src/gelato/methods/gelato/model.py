@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
+from gelato.figures import higher, percent, versus
 from gelato.graph import Graph
 from gelato.methods.gelato.build import enhancer_for, enhancer_of, scorer_of
 from gelato.methods.gelato.choice import PLAIN, RANKINGS, TRIAL_EPOCHS, choose, plain_ranks
@@ -26,6 +27,7 @@ from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
 from gelato.runs.files import Tensors
 from gelato.runs.predictor import FitCost
+from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split
 from gelato.training.predictor import TrainedPredictor, device_of
@@ -39,6 +41,9 @@ WHISPER = 1e-3
 
 PROBE: dict[str, Any] = {"eta": 0.25, "alpha": 0.5, "beta": 0.25, "self_loops": "all"}
 """Settings of the epoch that is timed."""
+
+FEW = 30
+"""With fewer validation links, sentences say that there are only so many."""
 
 LINKS = ("pairs", "observed", "similar", "added")
 """Fields of the enhanced links that are saved."""
@@ -63,6 +68,7 @@ class Gelato(TrainedPredictor):
         links_, weights_: the enhanced links and their weights.
         scale_: what each weight was multiplied by in the end; less than 1 for links that join new nodes.
         fallback_: whether plain autocovariance was better on validation, and is what this model is.
+        aps_: validation AP of the trained model and of plain autocovariance, where both were ranked.
         history_, best_epoch_, precision_, skipped_: as of every ``TrainedPredictor``.
         valid_: the validation links that selected the model.
         columns_: names of the attributes it learned from, if they had any.
@@ -86,10 +92,11 @@ class Gelato(TrainedPredictor):
     weights_: NDArray[np.float64]
     scale_: NDArray[np.float64]
     fallback_: bool = False
+    aps_: tuple[float, float] | None = None
 
-    def choose(self, split: Split, device: torch.device) -> dict[str, Any]:
+    def choose(self, split: Split, device: torch.device, trials: Trials) -> dict[str, Any]:
         """Values for eta, alpha, beta and self_loops."""
-        return choose(split, self.settings, device)
+        return choose(split, self.settings, device, trials)
 
     def network(self, graph: Graph, settings: GelatoSettings, device: torch.device) -> Enhancer:
         """What gives weights to the enhanced links of ``graph``."""
@@ -106,13 +113,29 @@ class Gelato(TrainedPredictor):
     def selected(self, task: GelatoTask, split: Split) -> None:
         """Fall back to plain autocovariance where settings were left open and that is better on validation links."""
         given = self.settings
+        self.fallback_, self.aps_ = False, None
+        if given.heuristic == "none" and not self._automatic:
+            return  # to rank all pairs by a network takes long
         plain = plain_ranks(split, given.steps)
-        automatic = None in (given.eta, given.alpha, given.beta, given.self_loops)
-        self.fallback_ = automatic and metric("ap", plain) > metric("ap", task.ranks())
+        self.aps_ = metric("ap", task.ranks()), metric("ap", plain)
+        self.fallback_ = self._automatic and self.aps_[1] > self.aps_[0]
         if self.fallback_:
             self.chosen_, self.precision_ = dict(PLAIN), metric("precision@100%", plain)
             self.state_.clear()
             self._weigh(split.train)
+
+    @property
+    def _automatic(self) -> bool:
+        """Whether any setting was left open."""
+        given = self.settings
+        return None in (given.eta, given.alpha, given.beta, given.self_loops)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the scores are those of plain autocovariance: attributes have no part in any weight."""
+        if self.settings.heuristic == "none" and not self.fallback_:
+            return False
+        return bool(self.chosen_["alpha"] == 1 and self.chosen_["self_loops"] == PLAIN["self_loops"])
 
     @property
     def trained(self) -> bool:
@@ -218,12 +241,12 @@ class Gelato(TrainedPredictor):
         choice = similar - begin + RANKINGS * ranking + 2 * trial
         return replace(cost, parts={"choose settings": choice, **cost.parts})
 
-    def starts(self, split: Split) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def starts(self, split: Split, trials: Trials | None = None) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Plain autocovariance, and the automatic choice."""
         if split.train.f == 0:
             raise InputError("tuning needs node attributes; give an attribute table (--attributes FILE)")
         steps = {"steps": self.settings.steps}
-        return [{**PLAIN, **steps}], {**self.choose(split, device_of(self.settings.device)), **steps}
+        return [{**PLAIN, **steps}], {**choose(split, self.settings, device_of(self.settings.device), trials), **steps}
 
     def tuned(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings; plain autocovariance has nothing to learn."""
@@ -231,19 +254,33 @@ class Gelato(TrainedPredictor):
         return {**super().tuned(values), **plain}
 
     def facts(self) -> dict[str, Any]:
-        """Whether this model is plain autocovariance."""
-        return {"plain_autocovariance": self.fallback_}
+        """Whether this model is plain autocovariance, and the validation AP of both."""
+        trained, plain = (None, None) if self.aps_ is None else self.aps_
+        return {"plain_autocovariance": self.plain, "validation_ap": trained, "validation_ap_plain": plain}
 
     def sentences(self) -> list[str]:
         """The same in words."""
-        if not self.fallback_:
+        links = f"on {'the' if len(self.valid_) >= FEW else 'only'} {len(self.valid_):,} validation links"
+        figures = "" if self.aps_ is None else f" ({versus(*self.aps_)})"
+        which = "all scores" if (self.scale_ == 1).all() else "all scores, those of nodes without links aside,"
+        if self.fallback_:
+            return [f"Training did not improve on plain autocovariance {links}{figures}: {which} are those of ac."]
+        if self.plain:
+            why = "No weight depends on attributes" if self._graph.f else "The graph has no attributes"
+            return [f"{why}, so there was nothing to train: {which} are those of plain autocovariance (ac)."]
+        if self.aps_ is None or higher(*self.aps_):
             return []
-        return ["Plain autocovariance did better on the validation links, so the model falls back to it."]
+        if higher(*reversed(self.aps_)):
+            return [
+                f"Plain autocovariance did better than the trained model {links} (AP {percent(self.aps_[1])}% against"
+                f" {percent(self.aps_[0])}%); leave {', '.join(PLAIN)} open to fall back to it."
+            ]
+        return [f"The trained model did no better than plain autocovariance {links}{figures}."]
 
     def learned(self) -> dict[str, Any]:
         """What was learned besides the parameters."""
         links = {"n": self.links_.n, "directed": self.links_.directed}
-        return {**super().learned(), **links, "fallback_": self.fallback_}
+        return {**super().learned(), **links, "fallback_": self.fallback_, "aps_": self.aps_}
 
     def tensors(self) -> Tensors:
         """Parameters, and the enhanced links with their weights."""
@@ -257,3 +294,5 @@ class Gelato(TrainedPredictor):
         self.links_ = EnhancedLinks(learned["n"], learned["directed"], **fields)
         self.weights_, self.scale_ = tensors["weights"], tensors["scale"]
         self.fallback_, self._graph = learned["fallback_"], graph
+        aps = learned.get("aps_")  # which earlier releases did not keep
+        self.aps_ = None if aps is None else (aps[0], aps[1])

@@ -6,17 +6,19 @@ other ways to shrink, at that rank.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
 from gelato.graph import Graph
-from gelato.methods.spectral.eigen import Eigenpairs, Progress
+from gelato.methods.spectral.eigen import Eigenpairs
 from gelato.methods.spectral.factors import factor_block
 from gelato.methods.spectral.scores import pairs_of, scores_of, weights_of
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank as ranked
 from gelato.regimes import unbiased
+from gelato.runs.trials import Trials
 from gelato.splits import Split
 
 GRID: Mapping[str, tuple[Any, ...]] = {
@@ -54,24 +56,24 @@ def usual_choice(graph: Graph, settings: SpectralSettings) -> dict[str, Any]:
     return {name: usual[name] if value is None else value for name, value in _given(settings).items()}
 
 
-def choose(split: Split, settings: SpectralSettings, progress: Progress | None = None) -> dict[str, Any]:
+def choose(split: Split, settings: SpectralSettings, trials: Trials | None = None) -> dict[str, Any]:
     """Values for those of power, rank, shrink and self_loops that are ``None``, with those given.
 
     Args:
         split: the training graph, and the validation links to choose by.
         settings: what is given, and what is open.
-        progress: called with the number of trials done, and of those that there are at most.
+        trials: keeps the validation AP of all that is tried, and is told the progress.
     """
     if not open_settings(settings) or len(split.valid) == 0:
         return usual_choice(split.train, settings)
-    return _Search(split, settings, progress).choice()
+    return _Search(split, settings, Trials() if trials is None else trials).choice()
 
 
 class _Search:
     """One search; every trial is a ranking of the validation links among all pairs."""
 
-    def __init__(self, split: Split, settings: SpectralSettings, progress: Progress | None) -> None:
-        self._split, self._settings, self._progress = split, settings, progress
+    def __init__(self, split: Split, settings: SpectralSettings, trials: Trials) -> None:
+        self._split, self._settings, self._trials = split, settings, trials
         self._candidates = unbiased(split, "valid")
         self._ranks = ranks_for(split.train.n) if settings.rank is None else (settings.rank,)
         self._shrinks = GRID["shrink"] if settings.shrink is None else (settings.shrink,)
@@ -81,11 +83,10 @@ class _Search:
                 GRID["self_loops"] if settings.self_loops is None else (settings.self_loops,),
             )
         )
-        self._done = 0
-        self._total = trials(split.train, settings)
 
     def choice(self) -> dict[str, Any]:
         """The best of all that was tried."""
+        self._trials.begin(trials(self._split.train, self._settings))
         middle = max([rank for rank in self._ranks if rank <= MODERATE], default=self._ranks[0])
         first = "soft" if "soft" in self._shrinks else self._shrinks[0]
         settings = self._settings.replaced(rank=middle, shrink=first)
@@ -94,45 +95,46 @@ class _Search:
         if len(self._places) > 1:
             for place in self._places:
                 case = settings.replaced(power=place[0], self_loops=place[1])
-                value = self._trial(case, pairs_of(self._split.train, case))
+                value = self._trial(case, middle, partial(pairs_of, self._split.train, case))
                 if value > best:
                     best, (power, loops) = value, place
         settings = settings.replaced(power=power, self_loops=loops)
         if len(self._ranks) > 1 or len(self._shrinks) > 1:
             settings = self._ranked(settings, middle)
-        self._report(self._total)
+        self._trials.end()
         return _given(settings)
 
     def _ranked(self, settings: SpectralSettings, middle: int) -> SpectralSettings:
         """The best rank, then the best way to shrink."""
         largest = self._ranks[-1]
-        pairs = pairs_of(self._split.train, settings, rank=largest)
+
+        @cache
+        def pairs() -> Eigenpairs:
+            return pairs_of(self._split.train, settings, rank=largest)
 
         def at(rank: int) -> float:
-            return self._trial(settings.replaced(rank=rank), pairs)
+            return self._trial(settings.replaced(rank=rank), largest, pairs)
 
         rank, best = climbed(self._ranks, self._ranks.index(middle), at)
         settings = settings.replaced(rank=rank)
         for shrink in self._shrinks:
             if shrink != settings.shrink and self._split.train.m > 1:
                 case = settings.replaced(shrink=shrink)
-                value = self._trial(case, pairs)
+                value = self._trial(case, largest, pairs)
                 if value > best:
                     best, settings = value, case
         return settings
 
-    def _trial(self, settings: SpectralSettings, pairs: Eigenpairs) -> float:
-        """Validation AP."""
-        factors = factor_block(pairs, weights_of(self._split.train, pairs, settings))
-        scores = scores_of(factors, self._split.train.directed)
-        value = metric("ap", ranked(scores, self._candidates, threads=settings.threads))
-        self._report(self._done + 1)
-        return value
+    def _trial(self, settings: SpectralSettings, count: int, pairs: Callable[[], Eigenpairs]) -> float:
+        """Validation AP from the first of ``count`` eigenpairs, which are computed only where it is not kept."""
 
-    def _report(self, done: int) -> None:
-        self._done = done
-        if self._progress is not None:
-            self._progress(done, self._total)
+        def ap() -> float:
+            computed = pairs()
+            factors = factor_block(computed, weights_of(self._split.train, computed, settings))
+            scores = scores_of(factors, self._split.train.directed)
+            return metric("ap", ranked(scores, self._candidates, threads=settings.threads))
+
+        return self._trials.figure({**_given(settings), "eigenpairs": count}, ap)
 
 
 def trials(graph: Graph, settings: SpectralSettings) -> int:

@@ -15,6 +15,7 @@ from gelato.ranking.rank import Progress
 from gelato.runs.files import Tensors
 from gelato.runs.folder import RunFolder
 from gelato.runs.predictor import FitCost, StoredPredictor
+from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split
 
@@ -54,7 +55,8 @@ class Spectral(StoredPredictor):
     def learn(self, split: Split, folder: RunFolder | None, report: Callable[[Any], None], progress: Progress) -> None:
         """Choose what is open, and decompose the training graph."""
         begin = time.perf_counter()
-        self.chosen_ = (folder.chosen() if folder is not None else None) or choose(split, self.settings, progress)
+        trials = Trials(progress=progress) if folder is None else folder.trials(progress)
+        self.chosen_ = (folder.chosen() if folder is not None else None) or choose(split, self.settings, trials)
         if folder is not None:
             folder.keep_chosen(self.chosen_)
         chosen = time.perf_counter()
