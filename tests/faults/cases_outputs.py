@@ -8,8 +8,11 @@ CSV = ("graph.csv",)
 FAST = "--method cn --repeats 0 --no-reasons --quiet"
 
 
-def out(name, args, fragment, files=None):
-    return Case(f"outputs: {name}", args, fragment, files or {}, CSV)
+SETS = {"a.csv": "n0\n", "b.csv": "n1\n"}
+
+
+def out(name, args, fragment, files=None, shared=CSV):
+    return Case(f"outputs: {name}", args, fragment, files or {}, shared)
 
 
 def loop(path: Path) -> None:
@@ -29,7 +32,14 @@ CASES = [
     out("fit into a file in a file", "fit graph.csv --method cn --out graph.csv/r --quiet", "graph.csv"),
     out("fit into a loop", "fit graph.csv --method cn --out l --quiet", "l", {"l": loop}),
     out("fit into /proc", "fit graph.csv --method cn --out /proc/r --quiet", "/proc"),
-    out("a picture in a folder that is not there", "explain graph.csv n0 n1 --picture no/x.svg --quiet", "no"),
+    out("onto the graph", f"predict graph.csv {FAST} --out graph.csv", "graph.csv"),
+    out("onto the graph by another path", f"predict graph.csv {FAST} --out ./graph.csv", "graph.csv"),
+    out("onto the exclusions", f"predict graph.csv {FAST} --exclude e.csv --out e.csv", "e.csv", {"e.csv": "n0,n1\n"}),
+    out("onto a set of nodes", f"predict graph.csv {FAST} --between a.csv b.csv --out b.csv", "b.csv", SETS),
+    out("onto a folder", f"predict graph.csv {FAST} --out d.csv", "d.csv", {"d.csv": Path.mkdir}),
+    out("onto a device", f"predict graph.csv {FAST} --out /dev/null", "/dev/null"),
+    out("a page onto a folder", "report run --out d.html --quiet", "d.html", {"d.html": Path.mkdir}, ("run",)),
+    out("a picture onto the graph", "explain g.svg n0 n1 --picture g.svg --quiet", "g.svg", {"g.svg": "a,b\nb,c\n"}),
     out("a picture onto a folder", "explain graph.csv n0 n1 --picture d.svg --quiet", "d.svg", {"d.svg": Path.mkdir}),
     out("a picture through a loop", "explain graph.csv n0 n1 --picture l.svg --quiet", "l.svg", {"l.svg": loop}),
     Case(

@@ -207,7 +207,7 @@ def test_a_direction_is_true_or_false(tmp_path, directed):
 
 
 def test_sizes_are_integers_and_names_are_not_empty():
-    assert "the number of nodes must be an integer, got 2.5" in refusal(Graph.from_edges, [[0, 1]], 2.5)
+    assert "nodes must be the number of nodes, a whole number, got 2.5" in refusal(Graph.from_edges, [[0, 1]], 2.5)
     assert Graph.from_edges([[0, 1]], np.int32(3)).n == 3
     assert "node 1 has no name" in refusal(Graph.from_edges, [[0, 1]], names=["a", ""])
     assert "node 0 has no name" in refusal(Graph.from_edges, [[0, 1]], names=[float("nan"), "b"])

@@ -172,11 +172,14 @@ def fitting_progress(title: str, predictor: "StoredPredictor", quiet: bool) -> "
         with progress_bar(whose, quiet, unit="steps") as progress:
             yield {"progress": progress}
         return
-    release()
     if quiet:
         yield {}
+    elif sys.stderr.isatty():
+        release()
+        with _epoch_bar(whose, epochs) as watch:
+            yield watch
     else:
-        with _epoch_bar(whose, epochs) if sys.stderr.isatty() else _epoch_lines(whose, epochs) as watch:
+        with _epoch_lines(whose, epochs) as watch:
             yield watch
 
 

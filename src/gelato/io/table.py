@@ -64,7 +64,7 @@ class Table:
         """Position of a column given by name, by number counted from 0, or as a ``ShellColumn``."""
         option = f"--{role} {asked}" if isinstance(asked, ShellColumn) else f"{role}={asked!r} (--{role})"
         if isinstance(asked, ShellColumn) and asked.isdecimal() and asked not in (self.header or ()):
-            if not 1 <= int(asked) <= self.width:
+            if len(asked) > 9 or not 1 <= int(asked) <= self.width:
                 raise InputError(f"{self.label}: {option} is not one of its columns 1 to {self.width}")
             return int(asked) - 1
         if isinstance(asked, int) and not isinstance(asked, bool):
