@@ -5,7 +5,7 @@ SOURCES = pyproject.toml constraints.txt README.md $(shell find src -type f -not
 
 .PHONY: demo test check faults benchmarks clean
 
-demo: .venv/installed-app
+demo: .venv/installed-demo
 	@echo '--- gelato demo'
 	.venv/bin/gelato demo
 

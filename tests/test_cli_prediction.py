@@ -143,7 +143,7 @@ def test_the_same_command_again_trains_nothing_and_finds_the_same(predicted, com
     before = (folder / "links.csv").read_bytes()
     trained = {path: path.stat().st_mtime_ns for path in (folder / "links.run").rglob("m*.*")}
     assert len([path for path in trained if path.name == "metrics.jsonl"]) == 3  # the model's, and two rehearsals'
-    assert command(*FIRST) == predicted
+    assert command(*FIRST)[:2] == predicted[:2]  # without the lines about the training
     assert (folder / "links.csv").read_bytes() == before
     assert {path: path.stat().st_mtime_ns for path in (folder / "links.run").rglob("m*.*")} == trained
 
@@ -549,7 +549,10 @@ def test_what_is_no_finished_run_is_refused(predicted, command, folder):
             ("links.run", "--out", "page.pdf"),
             "gelato: page.pdf: a report is a web page; choose a name that ends in",
         ),
-        (("links.run", "--out", "edges.csv/page.html"), "is not a folder; give another name"),
+        (
+            ("links.run", "--out", "edges.csv/page.html"),
+            "gelato: edges.csv/page.html: cannot be written: Not a directory",
+        ),
         (("nowhere", "--out", "page.pdf"), "gelato: page.pdf: a report is a web page"),  # before the run is looked at
         (("links.run", "--hide", "2"), "Invalid value for '--hide'"),
     ]

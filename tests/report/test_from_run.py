@@ -11,7 +11,7 @@ from gelato.datasets import block_model
 from gelato.evaluation.evaluate import evaluate
 from gelato.methods import open_run
 from gelato.methods.gelato.model import Gelato
-from gelato.prediction.precision import expected_precision
+from gelato.prediction.precision import FEWEST_PLACES, expected_precision
 from gelato.report.from_run import report_of
 from gelato.report.page import write_report
 from gelato.splits import Split, split
@@ -87,7 +87,7 @@ def test_suggestions_are_those_of_the_model_for_all_links_with_their_reasons(kin
     folder, report = request.getfixturevalue(kind)
     model = open_run(folder).whole()
     wanted = model.predict_top(12)
-    told = expected_precision(model, 25, repeats=2, run=folder)
+    told = expected_precision(model, FEWEST_PLACES, repeats=2, run=folder)
     assert [(each.source, each.target) for each in report.suggestions] == [(u, v) for u, v, _ in wanted]
     for i, each in enumerate(report.suggestions):
         assert each.rank == i + 1 and each.score == pytest.approx(wanted.score[i], rel=1e-9)

@@ -153,8 +153,7 @@ def _rule(name: str, hint: Any, default: Any) -> Any:
     if isinstance(default, str):
         return checked(default, lambda value: isinstance(value, str), "be text")
     if isinstance(default, int):
-        whole = "be a whole number of at most 10 digits"
-        return checked(default, is_whole, whole)
+        return checked(default, is_whole, "be a whole number")
 
     def is_number(value: Any) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

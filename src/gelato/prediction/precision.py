@@ -96,10 +96,10 @@ class ExpectedPrecision:
         by_time: whether the latest links were hidden, window by window; ``ahead`` is ``recovered`` then.
 
     Example:
-        >>> recovered = np.minimum(np.arange(1.0, 41), 10) * np.ones((2, 1))
-        >>> precision = ExpectedPrecision(0.2, 20, 40, recovered, recovered, np.arange(1.0, 41))
-        >>> precision.at(40).expected, precision.chance(40).expected
-        (0.3125, 0.0)
+        >>> recovered = np.minimum(np.arange(1.0, 101), 20) * np.ones((5, 1))
+        >>> precision = ExpectedPrecision(0.2, 20, 100, recovered, recovered, np.arange(1.0, 101))
+        >>> precision.at(100).expected, precision.chance(100).expected
+        (0.25, 0.0)
     """
 
     share: float

@@ -1,6 +1,5 @@
 """The whole answer: exact suggestions, the precision to expect of them, and the reasons for them."""
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -71,7 +70,7 @@ def suggest(
     if repeats and not _tiny(predictor.graph_, share):
         with stage("hiding links and looking for them", "times") as progress:
             options: dict[str, Any] = {"share": share, "repeats": repeats, "seed": seed, "run": run}
-            least = k if per_node else max(k, math.ceil(FEWEST_PLACES / repeats))  # a chance needs so many places
+            least = k if per_node else max(k, FEWEST_PLACES)  # a chance needs so many places
             precision = expected_precision(predictor, least, chosen=suggestions.chosen, progress=progress, **options)
         suggestions = suggestions.replaced(precision=precision)
     if reasons:

@@ -82,7 +82,10 @@ class Suggestions:
 
     def columns(self) -> dict[str, list[Any]]:
         """The columns by name: ranks, node names, scores, and whatever else is known."""
-        names = [(self.graph.name_of(u), self.graph.name_of(v)) for u, v in self.pairs.tolist()]
+        pairs, sides = self.pairs, self.graph.sides
+        if sides is not None and not self.per_node and len(pairs):  # the first side comes first
+            pairs = np.where((sides[pairs[:, 0]] == 1)[:, None], pairs[:, ::-1], pairs)
+        names = [(self.graph.name_of(u), self.graph.name_of(v)) for u, v in pairs.tolist()]
         values: dict[str, list[Any]] = dict(
             zip(
                 LINK_COLUMNS,

@@ -208,9 +208,10 @@ def test_the_cosine_does_not_depend_on_the_unit_of_the_attributes(unit, kind):
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_the_cosine_of_attributes_that_are_all_zero_is_zero(form):
+def test_the_cosine_of_attributes_that_are_all_zero_is_refused(form):
     graph = random_graph(6)
-    assert not whole("cosine", Graph(graph.adjacency, attributes=form(np.zeros((graph.n, 3))))).any()
+    with pytest.raises(InputError, match="those of all nodes are zero"):
+        whole("cosine", Graph(graph.adjacency, attributes=form(np.zeros((graph.n, 3)))))
 
 
 def test_tiny_weights_lose_no_node():
