@@ -204,7 +204,8 @@ class ExpectedPrecision:
             condition = "" if self.by_time else f", {lacks}; if it lacks fewer, expect fewer"
             sentences.append(f"Expect about {_listed(clauses)}{condition}.")
         if silent:
-            why = "Too few links could be hidden" if self.eligible < FEWEST_HIDDEN else "The trials differ too much"
+            varied = "One trial is too few" if self.repeats == 1 else "The trials differ too much"
+            why = "Too few links could be hidden" if self.eligible < FEWEST_HIDDEN else varied
             about = f"how many of the first {_listed(silent)} {lists} will be right"
             sentences.append(f"{why} to say {'whether the first one is right' if silent == ['1'] else about}.")
         if stated:
