@@ -144,6 +144,16 @@ def test_the_counts_are_those_of_sorting_every_pair(question, seed):
     np.testing.assert_allclose(found.size, np.mean([count[2][:length] for count in wanted], axis=0))
 
 
+def test_what_is_excluded_further_down_counts_however_short_the_list_is():
+    for seed in range(30):
+        graph = random_graph(seed, nodes=8, directed=False)
+        unlinked = [pair for pair in reference.all_pairs(graph.n, False) if not graph.adjacency[pair]]
+        chosen = {"exclude": np.array(unlinked[-2:])}
+        model = Heuristic("cn", threads=1).fit(graph)
+        short, long = (expected_precision(model, k, chosen=chosen, share=0.35, repeats=1) for k in (1, 20))
+        np.testing.assert_allclose(short.recovered[:, :1], long.recovered[:, :1])
+
+
 def test_every_rehearsal_is_reported():
     reports = []
     graph = random_graph(1, nodes=12)
