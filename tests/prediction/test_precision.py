@@ -49,7 +49,8 @@ def weighed(lists, hidden, excluded, graph, per_node):
     free = {u: graph.n - 1 - int((graph.adjacency.toarray()[u] != 0).sum()) for u in range(graph.n)}
     for u in partners:
         partners[u] = min(1, sum(u in pair for pair in {tuple(sorted(p)) for p in excluded}) / max(1, free[u]))
-    for i, pairs in enumerate(lists):
+    rows = []
+    for pairs in lists:
         others = [pair in excluded for pair in pairs if pair not in hidden]
         passed, row = 0, []
         for place, (u, v) in enumerate(pairs):
@@ -67,8 +68,8 @@ def weighed(lists, hidden, excluded, graph, per_node):
                 near = others[begin : begin + 2 * NEAR]
             chance = sum(near) / len(near) if near else 0.0
             row.append((1 - chance) * (1 - partners[u]) * (1 - partners[v]))
-        lists[i] = list(zip(pairs, row, strict=True))
-    return lists
+        rows.append(list(zip(pairs, row, strict=True)))
+    return rows
 
 
 def counted(lists, hidden, k):
