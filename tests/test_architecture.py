@@ -45,7 +45,7 @@ TASKLESS = {
     "scaling": {"errors"},
     "memory": set(),
     "figures": set(),
-    "lookup": set(),
+    "lookup": {"figures"},
 }
 """Parts that know no others than these."""
 

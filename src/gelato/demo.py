@@ -27,7 +27,7 @@ SHOWN = ("ap", "hits@1000", "precision@100%")
 BALANCED = ("ap", "auc")
 
 
-def demonstrate(*, threads: int | None = None, progress: Progress | None = None) -> list[Text | Table]:
+def demonstrate(*, threads: int | None = None, progress: Progress | None = None) -> list[Text | Table | str]:
     """Run the demo and return what to print."""
     graph = debian_sample()
     parts = split(graph)
@@ -56,7 +56,7 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
     )
     predictor = trained.applied(graph) if trained is not None else Heuristic("ac", threads=threads).fit(graph)
     found = suggest(predictor, 10, repeats=REPEATS if trained is None else 1)
-    return [about, table, suggestion_table("the whole graph", found, 10), *map(Text, found.words())]
+    return [about, table, suggestion_table("the whole graph", found, 10), *found.words()]
 
 
 def _trained(parts: Split, threads: int | None) -> "Gelato | None":

@@ -1,6 +1,7 @@
-"""Figures as text: one rounding for tables, sentences and pages, so that they agree."""
+"""Figures and lists as text: one rounding for tables, sentences and pages, so that they agree."""
 
 import math
+from collections.abc import Sequence
 
 
 def plain(value: float, digits: int = 2) -> str:
@@ -53,3 +54,12 @@ def higher(ours: float, theirs: float) -> bool:
     (False, True)
     """
     return ours > theirs and percent(ours) != percent(theirs)
+
+
+def enumeration(items: Sequence[str], last: str = "and") -> str:
+    """Items as in a sentence.
+
+    >>> enumeration(["a"]), enumeration(["a", "b", "c"]), enumeration(["a", "b"], "or")
+    ('a', 'a, b and c', 'a or b')
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"

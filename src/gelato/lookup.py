@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.figures import enumeration
+
 CANDIDATES = 200
 """The most names that are compared letter by letter."""
 LONGEST = 60
@@ -39,10 +41,7 @@ def close_names(wanted: object, names: Iterable[str]) -> list[str]:
 
 def question(close: Sequence[str]) -> str:
     """The names as a question, such as ``did you mean 'ann' or 'anna'?``, or ``""`` without any."""
-    if not close:
-        return ""
-    *first, last = map(repr, close)
-    return f"did you mean {', '.join(first)} or {last}?" if first else f"did you mean {last}?"
+    return f"did you mean {enumeration([repr(name) for name in close], 'or')}?" if close else ""
 
 
 def _narrowed(text: str, names: Sequence[str]) -> Sequence[str]:

@@ -156,3 +156,13 @@ def test_frames_have_two_kinds_too():
     graph = from_pandas(pandas.DataFrame({"user": [1, 2], "film": [1, 1]}))
     assert graph.names.tolist() == ["user:1", "film:1", "user:2"]
     assert from_pandas(pandas.DataFrame({"user": [1, 2], "film": [1, 1]}), bipartite=False).names.tolist() == [1, 2]
+
+
+def test_ids_that_are_whole_numbers_on_both_sides_match_the_rows_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    links = pandas.DataFrame({"user": [1, 1, 2, 3], "film": [1, 2, 2, 3]})
+    users = pandas.DataFrame({"user": [1, 2, 3, 4], "age": [20.0, 30.0, 70.0, 40.0]})
+    graph = from_pandas(links, users, scale="none", isolated="keep")
+    ages = dict(zip(graph.names.tolist(), graph.attributes[:, 0].tolist(), strict=True))
+    assert ages == {"user:1": 20, "user:2": 30, "user:3": 70, "user:4": 40, "film:1": 0, "film:2": 0, "film:3": 0}
+    assert dict(zip(graph.names.tolist(), graph.sides.tolist(), strict=True))["user:4"] == 0

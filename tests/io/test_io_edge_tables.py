@@ -253,3 +253,16 @@ def test_the_raw_tables_are_read_as_they_are(name, options, links, nodes, words)
 def test_signed_ratings_are_refused_with_the_options(tmp_path):
     message = refusal(read_graph, RAW / "soc-sign-bitcoinotc.csv", directed=True, weight="feature")
     assert "3,563 rows have such a weight" in message
+
+
+def test_nodes_without_a_row_get_the_mean_of_numbers_whatever_these_are_called(tmp_path):
+    (tmp_path / "links.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "nodes.csv").write_text("node,size:cm,share=x,kind\na,10,1.5,p\nb,20,2.5,q\n")
+    graph = read_graph(tmp_path / "links.csv", attributes=tmp_path / "nodes.csv", missing="mean", scale="none")
+    dense = graph.attributes.toarray() if hasattr(graph.attributes, "toarray") else graph.attributes
+    assert dict(zip(graph.attribute_names, dense[2], strict=True)) == {
+        "size:cm": 15,
+        "share=x": 2,
+        "kind=p": 0,
+        "kind=q": 0,
+    }

@@ -215,6 +215,13 @@ def test_what_a_user_calls_alike_is_never_removed(tmp_path):
     assert len(scraps(tmp_path)) == 3 and (tmp_path / ".gelato-settings" / "mine").exists()
 
 
+def test_in_a_folder_of_our_own_all_scratch_folders_are_removed_and_nothing_else(tmp_path):
+    for name in (".gelato-new-abcd1234", ".gelato-abcd1235", ".gelato-my-own-notes"):
+        (tmp_path / name).mkdir()
+    remove_leftovers(tmp_path, alone=True)
+    assert scraps(tmp_path) == [".gelato-my-own-notes"]
+
+
 def test_a_block_that_fails_leaves_neither_scratch_nor_a_changed_file(tmp_path):
     write(tmp_path / "file", "old")
     with pytest.raises(ZeroDivisionError), scratch_beside(tmp_path / "file") as part:

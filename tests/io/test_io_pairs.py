@@ -167,3 +167,12 @@ def test_a_bad_list_of_nodes_is_refused_with_its_place_and_a_repair(tmp_path, co
     message = refusal(read_nodes, path, GRAPH)
     assert message.startswith(str(path))
     assert re.search(expected, message), message
+
+
+def test_a_file_that_was_made_safe_for_spreadsheets_can_be_read_back(tmp_path):
+    graph = Graph.from_edges([[0, 1], [1, 2], [2, 3]], names=["=a", "-b", "'=c", "d"])
+    path = tmp_path / "pairs.csv"
+    write_table(path, ["source", "target"], [["=a", "'=c"], ["-b", "d"]], safe=True)
+    assert path.read_text().splitlines()[1:] == ["'=a,'=c", "'-b,d"]
+    assert read_pairs(path, graph).tolist() == [[0, 2], [1, 3]]
+    assert 'unknown node "\'d"' in refusal(read_pairs, written(tmp_path, "p.csv", "source,target\n=a,'d\n"), graph)

@@ -49,7 +49,7 @@ def weighed(lists, hidden, excluded, graph, per_node):
     free = {u: graph.n - 1 - int((graph.adjacency.toarray()[u] != 0).sum()) for u in range(graph.n)}
     for u in partners:
         partners[u] = min(1, sum(u in pair for pair in {tuple(sorted(p)) for p in excluded}) / max(1, free[u]))
-    weighed_lists = []
+    rows = []
     for pairs in lists:
         others = [pair in excluded for pair in pairs if pair not in hidden]
         passed, row = 0, []
@@ -68,8 +68,8 @@ def weighed(lists, hidden, excluded, graph, per_node):
                 near = others[begin : begin + 2 * NEAR]
             chance = sum(near) / len(near) if near else 0.0
             row.append((1 - chance) * (1 - partners[u]) * (1 - partners[v]))
-        weighed_lists.append(list(zip(pairs, row, strict=True)))
-    return weighed_lists
+        rows.append(list(zip(pairs, row, strict=True)))
+    return rows
 
 
 def counted(lists, hidden, k):
@@ -143,6 +143,16 @@ def test_the_counts_are_those_of_sorting_every_pair(question, seed):
     for name, i in (("recovered", 0), ("ahead", 1)):
         np.testing.assert_allclose(getattr(found, name), [count[i][:length] for count in wanted], err_msg=name)
     np.testing.assert_allclose(found.size, np.mean([count[2][:length] for count in wanted], axis=0))
+
+
+def test_what_is_excluded_further_down_counts_however_short_the_list_is():
+    for seed in range(30):
+        graph = random_graph(seed, nodes=8, directed=False)
+        unlinked = [pair for pair in reference.all_pairs(graph.n, False) if not graph.adjacency[pair]]
+        chosen = {"exclude": np.array(unlinked[-2:])}
+        model = Heuristic("cn", threads=1).fit(graph)
+        short, long = (expected_precision(model, k, chosen=chosen, share=0.35, repeats=1) for k in (1, 20))
+        np.testing.assert_allclose(short.recovered[:, :1], long.recovered[:, :1])
 
 
 def test_every_rehearsal_is_reported():

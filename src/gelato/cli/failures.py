@@ -1,6 +1,5 @@
 """How a command fails: one line on stderr, and an exit code."""
 
-import difflib
 import errno
 import os
 import re
@@ -62,8 +61,10 @@ class Group(click.Group):
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
         """The command that the arguments name."""
         if args and not args[0].startswith("-") and self.get_command(context, args[0]) is None:
-            near = difflib.get_close_matches(args[0], self.list_commands(context), 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self.list_commands(context))}"
+            from gelato.lookup import close_names, question
+
+            commands = self.list_commands(context)
+            hint = question(close_names(args[0], commands)) or f"known: {', '.join(commands)}"
             raise click.UsageError(f"No such command {args[0]!r}; {hint}", context)
         return super().resolve_command(context, args)
 

@@ -52,12 +52,16 @@ class Number(click.FloatRange):
             self.fail(f"{value} is not a finite number", parameter, context)
         return number
 
+    def _describe_range(self) -> str:
+        """The range in words, nothing where there is none."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 LONGEST_SEED = 20
 """Digits of a seed; longer ones are refused like words."""
 
 MOST = 2**31 - 1
-"""Largest count that an option takes."""
+"""Largest count or seed that an option takes."""
 
 COUNT = click.IntRange(max=MOST)
 """A count whose least value the method or the regime knows."""
@@ -193,7 +197,7 @@ TESTING = [
     ),
     click.option(
         "--seed",
-        type=click.IntRange(0, 2**31 - 1),
+        type=click.IntRange(0, MOST),
         default=0,
         show_default=True,
         help="Seed of the parts or the sample.",
@@ -232,7 +236,7 @@ REHEARSING = [
     ),
     click.option(
         "--seed",
-        type=click.IntRange(0, 2**31 - 1),
+        type=click.IntRange(0, MOST),
         default=0,
         show_default=True,
         help="Seed of what is hidden and drawn.",

@@ -24,7 +24,7 @@ from gelato.cli.options import (
 )
 from gelato.cli.outputs import file_of_links, outputs, run_folder
 from gelato.cli.outputs import picture as svg_file
-from gelato.cli.show import fitting_progress, interruptible, printable, progress_bar, say_unless, show
+from gelato.cli.show import fitting_progress, interruptible, printable, progress_bar, release, say_unless, show
 from gelato.cli.training import FIRST, check_fit, predictor_with
 
 if TYPE_CHECKING:
@@ -219,19 +219,20 @@ def explain(
         raise click.UsageError("give one of --model and --method")
     predictor: list[LinkPredictor] = []
 
-    def opened(name: str, graph: "Graph | None", quiet: bool, as_json: bool) -> None:
-        if model is not None or graph is None:
-            predictor.append(open_model(model or name, graph, device))
-        else:
-            check_fit(method or REFERENCE, graph)
-            predictor.append(new_predictor(method or REFERENCE).fit(graph))
-            if method is None:
-                say_unless(quiet or as_json)(f"no model is given: these are walks of {REFERENCE} on the graph as it is")
+    def opened(name: str, graph: "Graph", model: str | None, quiet: bool, as_json: bool) -> None:
+        nodes_called([u, v], graph)  # refused before any work
+        if model is not None:
+            predictor.append(open_model(model, graph, device))
+            return
+        check_fit(method or REFERENCE, graph)
+        predictor.append(new_predictor(method or REFERENCE).fit(graph))
+        if method is None:
+            say_unless(quiet or as_json)(f"no model is given: these are walks of {REFERENCE} on the graph as it is")
 
     if is_stored(Path(graph)) and model is None and method is None:
-        opened(graph, None, quiet, as_json)
+        predictor.append(open_model(graph, None, device))
     else:
-        with_graph(opened)(graph=graph, quiet=quiet, as_json=as_json, **reading)
+        with_graph(opened)(graph=graph, model=model, quiet=quiet, as_json=as_json, **reading)
     predictor[0].set_params(threads=threads)
     first, second = nodes_called([u, v], predictor[0].graph_).tolist()
     found = predictor[0].explain_pair(first, second, limit=walks)
@@ -241,6 +242,7 @@ def explain(
     if as_json:
         print(json.dumps(found.as_json()))
     else:
+        release()
         print(printable("\n".join(found.lines())))
 
 

@@ -1,5 +1,6 @@
 """What people see: tables on stdout, progress on stderr: bars on a terminal, else now and then a line."""
 
+import os
 import re
 import sys
 import time
@@ -32,14 +33,17 @@ def release() -> None:
 
 
 def show(part: object) -> None:
-    """Print a table or a text to stdout, as wide as it needs when stdout is no terminal."""
+    """Print a table or a text to stdout; when stdout is no terminal, tables are wide and texts are not wrapped."""
     from rich.console import Console
 
     release()
     console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)
-    console.print(_Harmless(part))
+    if console.is_terminal:
+        console.print(_Harmless(part))
+    elif isinstance(part, str):
+        print(printable(part))
+    else:
+        Console(highlight=False, width=160).print(_Harmless(part))
 
 
 class _Harmless:
@@ -50,8 +54,9 @@ class _Harmless:
 
     def __rich_console__(self, console: Any, options: Any) -> "Iterator[Any]":
         from rich.segment import Segment
+        from rich.text import Text
 
-        part = console.render_str(self.part) if isinstance(self.part, str) else self.part
+        part = Text(self.part) if isinstance(self.part, str) else self.part
         for segment in console.render(part, options):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
@@ -94,6 +99,11 @@ def say_unless(quiet: bool) -> "Callable[[str], None]":
     return lambda text: None if quiet else say(text)
 
 
+def _animated() -> bool:
+    """Whether stderr is a terminal that can draw a bar again and again."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
+
+
 def _title(text: str) -> str:
     """The title of a bar, in which square brackets are no colours."""
     from rich.markup import escape
@@ -133,11 +143,11 @@ class LogLines:
 
 @contextmanager
 def progress_bar(title: str, quiet: bool, unit: str = "pairs") -> "Iterator[Progress | None]":
-    """A bar on stderr that appears with the first report; lines where stderr is no terminal; nothing when quiet."""
+    """A bar on stderr that appears with the first report; lines where nothing can be animated; nothing when quiet."""
     if quiet:
         yield None
         return
-    if not sys.stderr.isatty():
+    if not _animated():
         lines = LogLines(title)
         yield lambda done, total: lines.say(f"{done:,} {_of(total)}{unit}")
         lines.end()
@@ -174,7 +184,7 @@ def fitting_progress(title: str, predictor: "StoredPredictor", quiet: bool) -> "
         return
     if quiet:
         yield {}
-    elif sys.stderr.isatty():
+    elif _animated():
         release()
         with _epoch_bar(whose, epochs) as watch:
             yield watch

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import READING, RUNNING, TRAINING, method_option, options, with_split
+from gelato.cli.options import MOST, READING, RUNNING, TRAINING, method_option, options, with_split
 from gelato.cli.outputs import outputs, run_folder, search_folder
 from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
 
@@ -25,7 +25,7 @@ FIRST = "the first trial or epoch was not done yet; run the same command again"
 @options(READING)
 @method_option("The method to train  [default: that of --config, or gelato]", several=False)
 @options(TRAINING)
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the training  [default: 0, or --config's]")
+@click.option("--seed", type=click.IntRange(0, MOST), help="Seed of the training  [default: 0, or --config's]")
 @click.option("--whole", is_flag=True, help="Use all links in the end, hiding only a twentieth to select the model.")
 @click.option(
     "--out",
@@ -97,7 +97,7 @@ def fit(
 @options(READING)
 @method_option("The method to tune  [default: that of --config, or gelato]", several=False)
 @options(TRAINING)
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the trainings  [default: 0, or --config's]")
+@click.option("--seed", type=click.IntRange(0, MOST), help="Seed of the trainings  [default: 0, or --config's]")
 @click.option(
     "--out",
     required=True,

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from gelato.figures import enumeration
+
 if TYPE_CHECKING:
     from gelato.explain.record import Edge, Explanation
 
@@ -66,7 +68,7 @@ def listed(names: list[str]) -> str:
     """``a, b and c``, or ``a, b and 4 more``."""
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return enumeration(names)
 
 
 def printable(text: str) -> str:

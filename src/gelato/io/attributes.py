@@ -20,6 +20,7 @@ from gelato.io.key_column import NODE_COLUMNS, check_keys, key_candidates, key_c
 from gelato.io.names import written_columns, written_names
 from gelato.io.notes import Notes
 from gelato.io.options import AttributeOptions
+from gelato.io.schema import is_number
 from gelato.io.table import Table
 from gelato.io.tables import open_table, write_table
 from gelato.scaling import Scaling
@@ -216,12 +217,4 @@ def dense_columns(graph: Graph) -> Iterator[NDArray[np.float64]]:
 
 
 def _is_header(first: Sequence[str]) -> bool:
-    return first[0] == "" or first[0].lower() in NODE_COLUMNS or not any(map(_is_number, first[1:]))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return first[0] == "" or first[0].lower() in NODE_COLUMNS or not any(map(is_number, first[1:]))

@@ -116,7 +116,7 @@ def _matches(nodes: Nodes, names: Sequence[Any]) -> NDArray[np.int64]:
         for i, (side, value) in enumerate(zip(nodes.sides.tolist(), nodes.plain, strict=True)):
             sides[side][str(value)] = i
         best = max(sides, key=lambda values: sum(str(name) in values for name in names))
-        node = {**best, **node}
+        return np.array([node.get(name, best.get(str(name), -1)) for name in names], dtype=np.int64)
     return np.array([node.get(name, -1) for name in names], dtype=np.int64)
 
 
@@ -192,8 +192,9 @@ def _filling(
     mean = np.zeros((1, len(table.columns)))
     if missing in ("mean", "category") and len(absent):
         mean[0] = np.asarray(table.matrix.mean(axis=0)).ravel()
+        numbers = {*table.notes.numbers, *table.notes.flags}
         for i, column in enumerate(map(str, table.columns.tolist())):
-            if "=" in column or ":" in column:  # one value of a category, or one word
+            if column not in numbers:  # one value of a category, or one word
                 mean[0, i] = float(missing == "category" and column.endswith("=missing"))
     described = _is_mentioned(nodes, row_of)[absent].astype(np.float64)
     return csr_array(csr_array(described[:, None]) @ csr_array(mean))

@@ -156,11 +156,11 @@ def _abandoned(folder: Path, alone: bool) -> bool:
         if not stat.S_ISDIR(folder.lstat().st_mode):
             return False
         if _UNREADY.fullmatch(folder.name):
-            return time.time() - folder.lstat().st_mtime > OLD
-        if not (folder / _LOCK).is_file():
-            return alone
+            return alone or time.time() - folder.lstat().st_mtime > OLD
         if not _READY.fullmatch(folder.name):
             return False  # a user's own
+        if not (folder / _LOCK).is_file():
+            return alone
         with FileLock(folder / _LOCK, timeout=0):
             return True
     except (Timeout, OSError, NotImplementedError):

@@ -13,7 +13,7 @@ from gelato.io.key_column import NODE_COLUMNS, node_column
 from gelato.io.names import index_in, text_index
 from gelato.io.schema import Column, EdgeSchema
 from gelato.io.table import Table
-from gelato.io.tables import open_table
+from gelato.io.tables import FORMULA_SIGNS, open_table
 
 
 def read_pairs(
@@ -28,8 +28,9 @@ def read_pairs(
     """``(e, 2)`` the pairs of nodes of a graph in a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet`` file.
 
     The file has one pair per row, in the same form as for ``read_graph``; columns other than the two nodes are ignored.
-    Nodes are given by name, or by index if the graph has no names. Pairs are returned as they are written: in their
-    order, with repeats, and with the two nodes in the order of the row.
+    Nodes are given by name, or by index if the graph has no names; the apostrophe that ``write_table(..., safe=True)``
+    puts before a name may stay. Pairs are returned as they are written: in their order, with repeats, and with the two
+    nodes in the order of the row.
 
     Args:
         path: the file.
@@ -104,6 +105,9 @@ class _Nodes:
     def index(self, cell: str, number: int, column: int) -> int:
         """The node in a cell."""
         nodes = self._index.get(cell)
+        if nodes is None and cell.startswith("'") and cell[1:].startswith(FORMULA_SIGNS):  # as ``write_table`` wrote it
+            cell = cell[1:]
+            nodes = self._index.get(cell)
         if nodes is not None and len(nodes) == 1:
             self._first = False
             return nodes[0]

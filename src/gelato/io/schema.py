@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from gelato.errors import InputError
 from gelato.io.table import ShellColumn, Table
@@ -117,7 +117,7 @@ class EdgeSchema:
             return False
         if not any(map(_is_integer, first[:2])) and all(map(_is_integer, second[:2])):
             return True
-        return not any(map(_is_number, first)) and any(map(_is_number, second[2:]))
+        return not any(map(is_number, first)) and any(map(is_number, second[2:]))
 
     def layout(self, table: Table) -> Layout:
         """Positions of the columns."""
@@ -192,10 +192,11 @@ def _is_integer(cell: str) -> bool:
     return cell.removeprefix("-").isdecimal()
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number, or a text that is one."""
     try:
         float(cell)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True
 

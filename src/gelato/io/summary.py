@@ -9,11 +9,10 @@ from gelato.graph import Graph
 from gelato.io.bipartite import Nodes, Verdict
 from gelato.io.joining import Joined
 from gelato.io.links import LeftOut
-from gelato.io.schema import Layout, plain_name
+from gelato.io.notes import some
+from gelato.io.schema import Layout, is_number, plain_name
 from gelato.io.table import Table
 
-COLUMNS_SHOWN = 5
-"""How many unused columns are named at most."""
 SAMPLE = 100
 """How many rows are looked at to tell whether an unused column holds numbers."""
 
@@ -54,9 +53,7 @@ def links_line(
     """
     parts = [f"{_many(graph.m, 'link')} between {_many(graph.n, 'node')}", _roles(table, layout)]
     if unused:
-        names = [table.called(column) for column in unused]
-        more = len(names) - COLUMNS_SHOWN
-        shown = ", ".join(names[:COLUMNS_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+        shown = some([table.called(column) for column in unused])
         parts.append(f"not used: {shown}" + (f" (use --weight {weigh} to weigh the links)" if weigh else ""))
     dropped = [
         (graph.dropped.loops, "self-loop", ""),
@@ -103,7 +100,7 @@ def unused_columns(table: Table, layout: Layout) -> tuple[list[int], str | None]
     numeric = {column for column in unused if table.header is None or plain_name(table.header[column]) != ""}
     try:
         for _, cells in islice(table.rows(unused), SAMPLE):
-            numeric = {column for column in numeric if _is_number(cells[column])}
+            numeric = {column for column in numeric if is_number(cells[column])}
     except InputError:  # of a column that no text can hold, or of a row that is refused when the links are read
         return unused, None
     if len(numeric) != 1:
@@ -132,14 +129,6 @@ def _kinds(verdict: Verdict, nodes: Nodes) -> str:
     if nodes.prefixes != ("", ""):
         example = f", called {nodes.prefixes[0]}... and {nodes.prefixes[1]}..."
     return f"two kinds of nodes, {len(nodes.sides) - right:,} and {right:,}{example} ({verdict.reason})"
-
-
-def _is_number(cell: object) -> bool:
-    try:
-        float(cell)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _many(count: int, what: str) -> str:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from gelato.errors import InputError, MissingDependency
-from gelato.graph import Graph, has_values
+from gelato.graph import Graph
 from gelato.prediction.settings import Settings, checked, one_of
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
@@ -46,13 +46,6 @@ def blind_remarks(reasons: Sequence[tuple[str, str | None]]) -> list[str]:
         if reason is not None:
             methods.setdefault(reason, []).append(name)
     return [f"{'each of ' if len(names) > 1 else ''}{', '.join(names)} {reason}" for reason, names in methods.items()]
-
-
-def needs_values(graph: Graph) -> str | None:
-    """The rule of methods that learn from attributes: all zero, they tell no nodes apart."""
-    if graph.attributes is None or has_values(graph):
-        return None
-    return "all attributes of all nodes are zero, so they tell nothing; leave them out, or give others (--attributes)"
 
 
 @dataclass(frozen=True)

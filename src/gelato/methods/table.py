@@ -13,11 +13,12 @@ from gelato.methods.gelato.settings import GRID as GELATO_GRID
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes
 from gelato.methods.heuristics.simrank import needs_a_small_graph
-from gelato.methods.method import Method, heuristic, needs_values
+from gelato.methods.method import Method, heuristic
 from gelato.methods.parity import needs_common_neighbors, needs_odd_steps, needs_three_steps
 from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.registry import Registry
+from gelato.training.settings import needs_values
 
 DEFAULT = "gelato"
 """What ``fit``, ``tune`` and ``predict`` take unless told otherwise, and the method of runs that name none."""

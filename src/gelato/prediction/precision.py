@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.special import betaincinv
 
-from gelato.figures import share
+from gelato.figures import enumeration, share
 from gelato.prediction.rehearsal import (
     Rehearsed,
     by_time,
@@ -202,10 +202,11 @@ class ExpectedPrecision:
             clauses = [self._clause(each, f" {lists} {right}" if i == 0 else "") for i, each in enumerate(stated)]
             lacks = f"if links are missing at random and the graph lacks {_one_in(self.share)}"
             condition = "" if self.by_time else f", {lacks}; if it lacks fewer, expect fewer"
-            sentences.append(f"Expect about {_listed(clauses)}{condition}.")
+            sentences.append(f"Expect about {enumeration(clauses)}{condition}.")
         if silent:
-            why = "Too few links could be hidden" if self.eligible < FEWEST_HIDDEN else "The trials differ too much"
-            about = f"how many of the first {_listed(silent)} {lists} will be right"
+            varied = "One trial is too few" if self.repeats == 1 else "The trials differ too much"
+            why = "Too few links could be hidden" if self.eligible < FEWEST_HIDDEN else varied
+            about = f"how many of the first {enumeration(silent)} {lists} will be right"
             sentences.append(f"{why} to say {'whether the first one is right' if silent == ['1'] else about}.")
         if stated:
             times = "once" if self.repeats == 1 else f"{self.repeats} times"
@@ -311,8 +312,3 @@ def _one_in(share: float) -> str:
     if abs(number * share - 1) < 1e-9:
         return f"one link in {words.get(number, number)}"
     return f"{100 * share:.3g}% of its links"
-
-
-def _listed(items: list[str]) -> str:
-    """Items joined as in a sentence: 'a, b and c'."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

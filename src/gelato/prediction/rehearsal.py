@@ -113,7 +113,8 @@ def outcome(
     allowed = {name: value for name, value in chosen.items() if name != "exclude"}
     exclude = _ordered(chosen.get("exclude"), graph)
     most = [np.bincount(pairs.ravel(), minlength=graph.n) for pairs in (split.test, exclude)]
-    more = sum(int(each.max()) for each in most) if per_node else len(split.test) + len(exclude)
+    around = 2 * NEAR if len(exclude) else 0  # what the chance of the last ones is read from
+    more = sum(int(each.max()) for each in most) if per_node else len(split.test) + len(exclude) + around
     rest = graph.without(split.test)
     links = top(scores, rest, k + more, per_node=per_node, threads=threads, **allowed)
     if len(links.pairs) == 0:

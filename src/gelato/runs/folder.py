@@ -18,6 +18,7 @@ from gelato import __version__
 from gelato.errors import GelatoError, InputError
 from gelato.io.files import written_aside
 from gelato.io.outputs import SCRATCH, remove_leftovers
+from gelato.ranking.rank import Progress
 from gelato.runs.files import (
     CHECKPOINT,
     CHOSEN,
@@ -40,7 +41,7 @@ from gelato.runs.files import (
     write_plain,
     write_tensors,
 )
-from gelato.runs.trials import Progress, Trials, read_trials
+from gelato.runs.trials import Trials, read_trials
 from gelato.splits import Split
 
 LOCK = ".lock"

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gelato.io.files import written_aside
-
-Progress = Callable[[int, int | None], None]
+from gelato.ranking.rank import Progress
 
 
 class Trials:

@@ -20,7 +20,7 @@ from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split
 from gelato.training.loop import Epoch, Loop, torch_threads
-from gelato.training.settings import TrainingSettings
+from gelato.training.settings import TrainingSettings, needs_values
 from gelato.training.task import Task
 
 SMALLEST, LARGEST = 1e-18, 1e18
@@ -80,14 +80,12 @@ class TrainedPredictor(StoredPredictor):
     def check_graph(self, graph: Graph) -> None:
         """Refuse attributes that a network cannot learn from."""
         super().check_graph(graph)
+        if (problem := needs_values(graph)) is not None:
+            raise InputError(problem)
         if graph.attributes is None or graph.f == 0:
             return
         magnitude: Any = abs(graph.attributes)
         largest = float(magnitude.max())
-        if largest == 0:
-            raise InputError(
-                "all attributes are 0, so they carry nothing to learn from; correct the attribute table or leave it out"
-            )
         if not SMALLEST < largest < LARGEST:
             raise InputError(
                 f"the largest attribute is {largest:.3g}, which the single precision of a network cannot square; scale"

@@ -1,7 +1,8 @@
-"""Settings that every trained method has."""
+"""Settings that every trained method has, and what none of them can learn from; without torch."""
 
 from dataclasses import dataclass
 
+from gelato.graph import Graph, has_values
 from gelato.prediction.settings import Settings, checked, number, whole
 
 
@@ -22,3 +23,10 @@ class TrainingSettings(Settings):
     patience: int | None = whole(None)
     random_state: int = whole(0, 0)
     device: str = checked("auto", lambda value: isinstance(value, str), "be the name of a device")
+
+
+def needs_values(graph: Graph) -> str | None:
+    """The rule of methods that learn from attributes: all zero, they tell no nodes apart."""
+    if graph.f == 0 or has_values(graph):
+        return None
+    return "all attributes are 0, so they carry nothing to learn from; correct the attribute table or leave it out"

@@ -12,6 +12,7 @@ from gelato.errors import InputError
 from gelato.evaluation.evaluate import evaluate
 from gelato.figures import percent
 from gelato.graph import Graph
+from gelato.methods import METHODS
 from gelato.methods.gelato.enhance.links import enhanced_links
 from gelato.methods.gelato.model import Gelato
 from gelato.methods.heuristics import autocovariance
@@ -248,6 +249,14 @@ def test_attributes_that_no_network_can_learn_from_are_refused(parts, unit, expe
     graph = parts.train
     with pytest.raises(InputError, match=expected):
         Gelato(**FIXED, epochs=1).fit(replace(graph, attributes=(graph.attributes > 0) * float(unit)))
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.trains])
+def test_attributes_that_are_all_zero_are_refused_without_building_the_method(parts, name):
+    graph, unfit = parts.train, METHODS[name].unfit
+    assert "all attributes are 0" in unfit(replace(graph, attributes=graph.attributes * 0))
+    columns = np.empty((graph.n, 0))
+    assert unfit(replace(graph, attributes=columns, attribute_names=None)) is None  # as without attributes
 
 
 def test_a_saved_model_loads_with_the_same_scores(model, parts, tmp_path):

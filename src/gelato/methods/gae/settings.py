@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gelato.graph import Graph
 from gelato.prediction.settings import number, one_of, share, whole
-from gelato.training.settings import TrainingSettings
+from gelato.training.settings import TrainingSettings, needs_values
 
 LEARNED_FROM = ("unbiased", "biased")
 
@@ -37,4 +37,4 @@ def unfit(graph: Graph) -> str | None:
     """Why GAE does not fit a graph; ``None`` if it does."""
     if graph.directed:
         return "gae scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is directed"
-    return None
+    return needs_values(graph)

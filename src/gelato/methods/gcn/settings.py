@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gelato.graph import Graph
 from gelato.prediction.settings import checked, number, share, whole
-from gelato.training.settings import TrainingSettings
+from gelato.training.settings import TrainingSettings, needs_values
 
 
 def _is_count(value: object) -> bool:
@@ -46,4 +46,4 @@ def unfit(graph: Graph) -> str | None:
     """Why GCN does not fit a graph; ``None`` if it does."""
     if graph.directed:
         return "gcn scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is directed"
-    return None
+    return needs_values(graph)

@@ -1,6 +1,5 @@
 """The leading eigenpairs of the degree-scaled adjacency (singular triplets where the graph is directed)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -11,10 +10,9 @@ from scipy.sparse import csr_array
 from gelato.errors import InputError
 from gelato.methods.spectral.adjacency import ScaledAdjacency, SparseProducts
 from gelato.methods.spectral.orthonormal import cholesky_basis, orthonormal_basis
+from gelato.ranking.rank import Progress
 
 Block = NDArray[Any]
-Progress = Callable[[int, int | None], None]
-"""Called with the number of steps done and the number in all."""
 
 DENSE_SHARE = 0.5
 """From this share of the nodes on, a block of vectors is no cheaper than the whole dense spectrum."""

@@ -5,10 +5,11 @@ from numpy.typing import NDArray
 
 from gelato.graph import Graph
 from gelato.methods.spectral.adjacency import scaled_adjacency
-from gelato.methods.spectral.eigen import Eigenpairs, Progress, eigenpairs
+from gelato.methods.spectral.eigen import Eigenpairs, eigenpairs
 from gelato.methods.spectral.factors import FactorBlock, factor_block
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.methods.spectral.shrinkage import held_out_filter, soft, unshrunk
+from gelato.ranking.rank import Progress
 from gelato.scores import BlockScores
 
 BLOCK_ROWS = 256
