@@ -52,7 +52,7 @@ def needs_values(graph: Graph) -> str | None:
     """The rule of methods that learn from attributes: all zero, they tell no nodes apart."""
     if graph.attributes is None or has_values(graph):
         return None
-    return "all attributes of all nodes are zero, so they tell nothing; leave them out, or give others (--attributes)"
+    return "all attributes of all nodes are zero, so they are of no use; leave them out, or give others (--attributes)"
 
 
 @dataclass(frozen=True)

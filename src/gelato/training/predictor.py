@@ -86,7 +86,7 @@ class TrainedPredictor(StoredPredictor):
         largest = float(magnitude.max())
         if largest == 0:
             raise InputError(
-                "all attributes are 0, so they carry nothing to learn from; correct the attribute table or leave it out"
+                "all attributes are 0, so there is nothing to learn from; correct the attribute table or leave it out"
             )
         if not SMALLEST < largest < LARGEST:
             raise InputError(

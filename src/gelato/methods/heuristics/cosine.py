@@ -17,7 +17,7 @@ SPARSE_BELOW = 0.25
 def needs_attributes(graph: Graph) -> str | None:
     """Why the cosine does not fit a graph, if it does not."""
     if graph.attributes is not None and not has_values(graph):
-        return "cosine needs attributes, but all of all nodes are zero; give others (--attributes FILE)"
+        return "cosine needs attributes, but those of all nodes are zero; give others (--attributes FILE)"
     if graph.attributes is not None:
         return None
     return "cosine needs node attributes; give an attribute table (--attributes FILE)"
