@@ -1,6 +1,6 @@
-"""The same methods tested two ways: against every pair that is no link, and against as many sampled ones as links.
+"""The same methods tested two ways: against all non-links, and against as many sampled non-links as links.
 
-The second way is the usual one. It makes every method look good, and may even put them in another order.
+The second way is the usual one. It makes every method look good, and may even change their order.
 """
 
 from gelato import Gelato, evaluate, load, split

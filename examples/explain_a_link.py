@@ -16,7 +16,7 @@ why = model.explain(first, second, limit=3)
 
 print(*why.lines(), sep="\n")
 
-# Nothing is left out: the walks listed, all others and the background sum up to the score.
+# Nothing is left out: the walks listed, all other walks and the background add up to the score.
 assert abs(sum(walk.value for walk in why.walks) + why.rest + why.background - score) < 1e-9 * score
 
 with tempfile.TemporaryDirectory() as folder:

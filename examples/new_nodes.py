@@ -1,6 +1,6 @@
-"""A trained model for nodes it has never seen: newcomers that have attributes but no links, and another graph.
+"""A trained model for nodes it has never seen: new nodes that have attributes but no links, and another graph.
 
-Nothing is trained again. Attributes are matched by the names of their columns.
+Nothing is retrained. Attributes are matched by the names of their columns.
 """
 
 import numpy as np
@@ -20,12 +20,12 @@ new = np.zeros(whole.n, dtype=bool)
 new[np.random.default_rng(0).choice(whole.n, 50, replace=False)] = True
 model = Gelato(eta=0.5, alpha=0.5, beta=0.5, self_loops="all", epochs=3).fit(part_of(whole, ~new))
 
-# New nodes: 50 packages that come later. Their descriptions are known, their links are to be found.
+# New nodes: 50 packages added later. Their descriptions are known; their links are to be found.
 truth = whole.edges[new[whole.edges].any(axis=1)]
 links = model.applied(whole.without(truth)).predict_top(5, per_node=True, nodes=whole.names[new])
 right = whole.adjacency[links.pairs[:, 0], links.pairs[:, 1]] != 0
 chance = 5 * whole.adjacency[new].nnz / (whole.n - 1)
-print(f"{len(links)} links suggested for 50 new nodes, {right.sum()} are right, {chance:.1f} would be by chance")
+print(f"{len(links)} links suggested for 50 new nodes, {right.sum()} are right, {chance:.1f} expected by chance")
 
 # Another graph: packages for mathematics, none of which the model has seen.
 print("the best missing links of another graph")

@@ -1,4 +1,4 @@
-"""From two CSV files to a list of missing links: each with a reason, and with the precision to expect.
+"""From two CSV files to a list of missing links: each with a reason, and the precision to expect.
 
 The same in the shell:
     gelato predict edges.csv --source package --target needs --attributes nodes.csv --top 50 --out links.csv
@@ -13,7 +13,7 @@ from gelato import Gelato, load, read_graph, suggest
 with tempfile.TemporaryDirectory() as folder:
     edges, nodes, out = (Path(folder, name) for name in ("edges.csv", "nodes.csv", "links.csv"))
 
-    # Your files: a link a row, and a node a row with anything that is known about it.
+    # Your files: one link per row, and one node per row with anything known about it.
     sample = load("debian-sample")
     with edges.open("w", newline="") as file:
         names = [(sample.name_of(u), sample.name_of(v)) for u, v in sample.edges]

@@ -1,4 +1,4 @@
-"""Any predictor that can score rows of nodes gets exact ranks over all pairs: here, the product of eigenvectors."""
+"""Exact ranks over all pairs for any predictor that can score rows of nodes: here, products of eigenvectors."""
 
 import numpy as np
 from scipy.sparse.linalg import eigsh

@@ -1,4 +1,4 @@
-"""PyTorch Geometric in; suggestions out, as PyTorch Geometric, networkx and pandas."""
+"""PyTorch Geometric data in; suggestions out, for PyTorch Geometric, networkx and pandas."""
 
 import torch
 from torch_geometric.data import Data
@@ -25,6 +25,6 @@ print(f"{(out.y[source] == out.y[target]).float().mean():.0%} of the suggestions
 
 network = links.to_networkx()
 predicted = [(u, v) for u, v, flag in network.edges(data="predicted") if flag]
-print(f"{network} of networkx, {len(predicted)} of them predicted: {predicted[:3]} ...")
+print(f"networkx: {network}, {len(predicted)} of them predicted: {predicted[:3]} ...")
 
 print(links.to_pandas().head())

@@ -65,7 +65,7 @@ def complete(environment):
         (["e"], ["estimate", "evaluate", "explain"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
         (["predict", "--per"], ["--per-node"]),
-        (["predict", "graph.csv", "--top", "5", "--mi"], ["--min-score"]),
+        (["predict", "graph.csv", "--top", "5", "--min"], ["--min-score"]),
         (["evaluate", "graph.csv", "--regime", "b"], ["biased"]),
         (["predict", "--nothing-like-this"], []),
     ],

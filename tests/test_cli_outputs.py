@@ -66,7 +66,7 @@ def test_predict_never_replaces_what_it_reads(folder, capsys, monkeypatch, name,
     before = contents(folder)
     monkeypatch.setattr(datasets, "open_graph", None)  # refused before anything is read
     line = refused(("predict", "edges.csv", *options, *AC, "--out", alias), capsys)
-    assert line == f"gelato: --out {alias} is what {name} {path} reads, and would be lost; give another name"
+    assert line == f"gelato: --out {alias} would overwrite {name} {path}, which is read; give another name"
     assert contents(folder) == before and not list(folder.glob("*.run"))
 
 
@@ -79,12 +79,21 @@ def test_no_command_replaces_what_it_reads(folder, capsys):
     capsys.readouterr()
     before = contents(folder)
     for args, wanted in (
-        (("fit", "graph.npz", "--split", "run/split.npz", "--out", "run"), "--out run/split.npz is what --split"),
-        (("fit", "run/graph.npz", "--method", "ac", "--out", "run"), "--out run/graph.npz is what GRAPH run/graph.npz"),
-        (("tune", "graph.npz", "--config", "tuned/best.toml", "--out", "tuned"), "tuned/best.toml is what --config"),
+        (
+            ("fit", "graph.npz", "--split", "run/split.npz", "--out", "run"),
+            "--out run/split.npz would overwrite --split",
+        ),
+        (
+            ("fit", "run/graph.npz", "--method", "ac", "--out", "run"),
+            "--out run/graph.npz would overwrite GRAPH run/graph.npz",
+        ),
+        (
+            ("tune", "graph.npz", "--config", "tuned/best.toml", "--out", "tuned"),
+            "tuned/best.toml would overwrite --config",
+        ),
         (("predict", "edges.csv", "--model", "run", "--out", "run/config.json"), "what --model run/config.json reads"),
         (("explain", "edges.csv", "n0", "n1", "--attributes", "nodes.csv", "--picture", "a.svg"), "--picture a.svg is"),
-        (("report", "run", "--out", "page.html"), "page_charts/hits.svg is what RUN run/graph.npz reads"),
+        (("report", "run", "--out", "page.html"), "page_charts/hits.svg would overwrite RUN run/graph.npz"),
         (("fit", "graph.npz", "--out", "graph.npz"), "graph.npz: is a file; give a new folder for the run"),
         (("tune", "graph.npz", "--out", "graph.npz"), "graph.npz: is a file; give a new folder for the trials"),
         (("reproduce", "paper/cora", "--out", "graph.npz"), "--out graph.npz is a file; give a folder"),
@@ -178,7 +187,9 @@ def test_epochs_and_the_choice_of_settings_are_stages(clock, capsys):
     ]
 
 
-@pytest.mark.parametrize(("kept", "said"), [("2 epochs are kept in x", "2 epochs are kept in x"), (None, "nothing is")])
+@pytest.mark.parametrize(
+    ("kept", "said"), [("2 epochs are saved in x", "2 epochs are saved in x"), (None, "nothing was")]
+)
 def test_after_ctrl_c_only_what_is_true_is_said(capsys, kept, said):
     with pytest.raises(KeyboardInterrupt), show.interruptible(False, lambda: kept, "give --run DIR"):
         raise KeyboardInterrupt

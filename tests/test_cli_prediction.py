@@ -126,8 +126,8 @@ def test_links_are_suggested_with_all_that_is_known_of_them(predicted, folder, g
     assert all(0 <= low <= chance <= high <= 1 for chance, low, high in chances)
     assert [chance for chance, *_ in chances] == sorted((chance for chance, *_ in chances), reverse=True)
     assert all(row["reason"] for row in rows)
-    assert "40 missing links of edges, the first 20" in output and output.count("if links are missing at random") == 1
-    assert "40 links are in links.csv" in errors and "why: gelato explain links.run n" in errors
+    assert "40 missing links in edges, the first 20" in output and output.count("if links are missing at random") == 1
+    assert "wrote 40 links to links.csv" in errors and "why: gelato explain links.run n" in errors
 
 
 def test_the_suggestions_are_those_of_the_model(predicted, folder):
@@ -190,7 +190,7 @@ def test_a_method_may_take_the_place_of_the_model(links, graph):
 def test_a_heuristic_leaves_a_run_folder_too(command, folder):
     code, _, errors = command("predict", "edges.csv", "--method", "ac", "--top", "4", "--out", "ac.csv")
     first, why, more = errors.splitlines()[-3:]
-    assert (code, first) == (0, "4 links are in ac.csv")
+    assert (code, first) == (0, "wrote 4 links to ac.csv")
     assert why.startswith("why: gelato explain ac.run ") and more == "more: gelato report ac.run --out report.html"
     assert command("explain", *why.split()[3:])[0] == 0
     assert open_run(folder / "ac.run").model.method == "ac"
@@ -272,7 +272,7 @@ def test_links_of_a_low_score_may_be_left_out(links, command, folder):
     found = links("edges.csv", *QUICK, "--top", "20", "--min-score", repr(least))
     assert found == [row for row in everything if row["score"] >= least]
     code, output, errors = command("predict", "edges.csv", *QUICK, "--min-score", "9", "--out", "none.csv")
-    assert (code, errors.splitlines()[-1]) == (0, "0 links are in none.csv") and "0 missing links" in output
+    assert (code, errors.splitlines()[-1]) == (0, "wrote 0 links to none.csv") and "0 missing links" in output
     assert (folder / "none.csv").read_text() == "rank,source,target,score\n"
 
 
@@ -334,7 +334,7 @@ def test_every_kind_of_file_says_the_same(predicted, command, folder):
     for suffix in ("csv", "json", "parquet"):
         args = ("--model", "links.run", "--top", "6", "--repeats", "1", "--out", f"same.{suffix}")
         code, _, errors = command("predict", *OWN, *args)
-        assert (code, errors.splitlines()[-1]) == (0, f"6 links are in same.{suffix}")
+        assert (code, errors.splitlines()[-1]) == (0, f"wrote 6 links to same.{suffix}")
     told = json.loads((folder / "same.json").read_text())
     assert parquet.read_table(folder / "same.parquet").to_pylist() == told
     assert list(told[0]) == COLUMNS
@@ -371,7 +371,7 @@ def test_what_is_printed_leads_on_also_with_odd_names(command, folder):
 def test_a_file_of_a_name_that_is_markup_is_shown_as_it_is(command, folder):
     (folder / "[red]odd.csv").write_text((folder / "edges.csv").read_text())
     code, output, _ = command("predict", "[red]odd.csv", *QUICK, "--top", "2")
-    assert code == 0 and "2 missing links of [red]odd" in output
+    assert code == 0 and "2 missing links in [red]odd" in output
 
 
 # Models
@@ -384,7 +384,7 @@ def test_a_model_is_applied_to_another_graph_and_says_what_differs(predicted, co
     code, output, errors = command(*args, "--repeats", "2")
     assert code == 0
     assert "4 of the model's 26 attribute columns are not in this table and count as 0: w20, w21, w22, w23" in errors
-    assert "This was tried" in output or "Too few" in output
+    assert "This was tested" in output or "Too few" in output
     quiet = command(*args, "--repeats", "2", "--quiet")
     assert quiet == (0, output, "")
     read = read_graph(folder / "other.csv", attributes=folder / "other-nodes.csv", isolated=True)
@@ -400,9 +400,9 @@ def test_a_model_is_applied_to_another_graph_and_says_what_differs(predicted, co
     [
         (("--for", "n1", "--between", "kind=film", "kind=actor"), "--for and --between cannot be combined"),
         (("--between", "kind=film", "kind=song"), "'kind=song' is neither a file nor an attribute"),
-        (("--method", "ac", "--model", "links.run"), "--model is trained already"),
+        (("--method", "ac", "--model", "links.run"), "--model is already trained"),
         (("--method", "ac", "--config", "paper/cora"), "holds settings of gelato, not of ac"),
-        (("--model", "links.run", "--option", "epochs=3"), "--model is trained already"),
+        (("--model", "links.run", "--option", "epochs=3"), "--model is already trained"),
         (("--model", "nowhere"), "gelato: nowhere"),
         (("--method", "magic"), "gelato: unknown method 'magic'"),
         (("--method", "ac", "--option", "beta=2"), "gelato: method 'ac' has no option 'beta'"),
@@ -464,7 +464,7 @@ def test_the_parts_of_an_explanation_add_up_to_the_score(predicted, command, fol
 
 def test_a_graph_alone_is_explained_by_autocovariance_and_says_so(command):
     code, output, errors = command("explain", "edges.csv", "n2", "n9")
-    said = "no model is given: these are walks of ac on the graph as it is"
+    said = "no model given: these are the walks of ac on the original graph"
     assert (code, errors.splitlines()[-1]) == (0, said)
     assert command("explain", "edges.csv", "n2", "n9", "--quiet") == (0, output, "")
     assert command("explain", "edges.csv", "n2", "n9", "--method", "ac", "--quiet") == (0, output, "")
@@ -483,7 +483,7 @@ def test_a_picture_is_written(predicted, command, folder):
     ("args", "message"),
     [
         (("links.run", "n2", "n99"), "gelato: unknown node 'n99'; did you mean 'n9'?"),
-        (("links.run", "n2", "n2"), "gelato: a link has two nodes, got 'n2' twice"),
+        (("links.run", "n2", "n2"), "gelato: a link joins two different nodes, got 'n2' twice"),
         (("edges.csv", "n2", "n9", "--method", "jaccard"), "gelato: these scores are not sums over walks"),
         (("edges.csv", "n2", "n9", "--method", "magic"), "gelato: unknown method 'magic'"),
         (("edges.csv", "n2", "n9", "--model", "nowhere"), "gelato: nowhere"),
@@ -503,7 +503,7 @@ def test_a_page_of_a_prediction_is_written(predicted, command, folder):
     small = ("--top", "8", "--repeats", "2", "--parts", "2", "--out", "r.html")
     code, output, errors = command("report", "links.run", *small)
     assert (code, output) == (0, "")
-    assert re.fullmatch(r"r\.html \(\d\.\d MB\) and \d+ charts beside it: open it in a browser\n", errors)
+    assert re.fullmatch(r"wrote r\.html \(\d\.\d MB\) and \d+ charts next to it; open it in a browser\n", errors)
     page = (folder / "r.html").read_text(encoding="utf-8")
     rows = rows_of(folder / "links.csv")
     assert all(row["source"] in page and row["reason"].split(" (")[0] in page for row in rows[:8])
@@ -632,7 +632,7 @@ def test_a_prediction_that_was_stopped_and_killed_ends_like_an_undisturbed_one(c
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (130, "")
     kept = lines_in(run / "metrics.jsonl")
-    words = f"{kept} epochs are kept in wild.run; resume by running the same command again"
+    words = f"{kept} epochs are saved in wild.run; resume by running the same command again"
     assert [line for line in errors.splitlines() if line][-2:] == [words, "gelato: stopped"]
     assert 2 <= kept < 25 and not (folder / "wild.csv").exists()
 
@@ -645,7 +645,7 @@ def test_a_prediction_that_was_stopped_and_killed_ends_like_an_undisturbed_one(c
     assert lines_in(run / "metrics.jsonl") == 25 and not (folder / "wild.csv").exists()
 
     code, _, errors = command(*args)
-    assert code == 0 and "20 links are in wild.csv" in errors
+    assert code == 0 and "wrote 20 links to wild.csv" in errors
     assert (folder / "wild.csv").read_bytes() == (folder / "calm.csv").read_bytes()
     for name in ("metrics.jsonl", *(str(path.relative_to(run)) for path in run.glob(twin))):
         losses = [

@@ -156,7 +156,7 @@ def test_tune_is_never_worse_on_validation_than_autocovariance_and_goes_on(comma
             "of gelato, not of gae",
         ),
         (("fit", "graph.npz", "--method", "ac,cn", "--out", "x"), "--method takes one method here, got ac,cn"),
-        (("tune", "graph.npz", "--method", "cn", "--out", "x"), "gelato: cn has no setting to tune"),
+        (("tune", "graph.npz", "--method", "cn", "--out", "x"), "gelato: cn has no settings to tune"),
         (
             ("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--split", "5"),
             "was made for another",
@@ -164,7 +164,7 @@ def test_tune_is_never_worse_on_validation_than_autocovariance_and_goes_on(comma
         (("evaluate", "graph.npz", "--method", "gelato", "--model", "nowhere"), "there is no such file"),
         (
             ("evaluate", "graph.npz", "--method", "gelato", "--model", "run", "--config", "paper/cora"),
-            "--model run is trained already: leave out --option and --config for it",
+            "--model run is already trained: leave out --option and --config for it",
         ),
         (("evaluate", "graph.npz", "--method", "ac", "--option", "gcn.epochs=2"), "is for gcn, which is not among ac"),
     ],

@@ -224,8 +224,8 @@ def test_sparse_attributes_do_not_change_with_the_matrix_they_were_built_from():
         (csr_array((1, 1)), "a graph needs at least two nodes, got 1"),
         (csr_array((3, 3)), "the graph of 3 nodes has no links; give at least one"),
         (matrix([[0, 1, 0], [1, 0, 0], [0, 0, 2]]), "node 2 has a self-loop; Graph.from_edges drops them"),
-        (matrix([[0, 1], [0, 0]]), "adjacency is not symmetric; say directed=True, or build it with Graph.from_edges"),
-        (matrix([[0, 1], [2, 0]]), "adjacency is not symmetric; say directed=True, or build it with Graph.from_edges"),
+        (matrix([[0, 1], [0, 0]]), "adjacency is not symmetric; pass directed=True, or build it with Graph.from_edges"),
+        (matrix([[0, 1], [2, 0]]), "adjacency is not symmetric; pass directed=True, or build it with Graph.from_edges"),
         (matrix([[0, 1], [-1, 0]]), "link (1, 0) has weight -1.0; weights must be positive and finite"),
         (matrix([[0, np.nan], [1, 0]]), "link (0, 1) has weight nan; weights must be positive and finite"),
         (matrix([[0, np.inf], [1, 0]]), "link (0, 1) has weight inf; weights must be positive and finite"),
@@ -394,7 +394,7 @@ def test_removing_a_link_of_a_node_that_is_not_there_is_refused(pair):
 
 def test_removing_every_link_is_refused():
     message = refusal(Graph.from_edges(SQUARE).without, SQUARE)
-    assert message == "removing all 4 links leaves a graph without any; keep at least one"
+    assert message == "removing all 4 links would leave none; keep at least one"
 
 
 @given(link_lists(), st.booleans(), st.data())

@@ -184,7 +184,7 @@ def test_an_evaluation_stopped_by_ctrl_c_goes_on_with_the_same_command(large, en
     args = ["evaluate", str(path), "--method", "ac", "--threads", "1", "--json"]
     code, shown = interrupted(args, environment)
     assert code == 130
-    assert "what was counted is kept; resume by running the same command again" in shown
+    assert "the counts so far are saved; resume by running the same command again" in shown
     assert shown.rstrip().endswith("gelato: stopped")
     assert "Traceback" not in shown
     (kept,) = folder.iterdir()
@@ -332,7 +332,7 @@ def test_a_write_that_fails_leaves_the_old_checkpoint_and_the_count_goes_on(smal
         found = rank(scores, candidates, block_rows=10, checkpoint=Checkpoint(half, "mine", every=0.0))
     assert found.above.tolist() == rank(scores, candidates).above.tolist()
     assert [record.message for record in caplog.records] == [
-        f"cannot keep {half} (no space left): this run will not be resumable"
+        f"cannot save {half} (no space left): it will not be possible to resume this run"
     ]
     assert half.read_bytes() == before
     assert list(half.parent.iterdir()) == [half]

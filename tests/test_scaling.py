@@ -166,7 +166,7 @@ def test_a_damaged_scaling_is_refused(tmp_path):
     np.savez(tmp_path / "bad.npz", **{name: array for name, array in arrays.items() if name != "scaling_knots"})
     with pytest.raises(InputError, match=r"bad\.npz: there is no array scaling_knots"):
         read_graph(tmp_path / "bad.npz")
-    with pytest.raises(InputError, match="the scaling has 3 columns, the graph 2 attributes"):
+    with pytest.raises(InputError, match="the scaling has 3 columns, but the graph has 2 attributes"):
         Graph.from_edges([[0, 1]], attributes=np.eye(2), scaling=Scaling.none(3))
 
 

@@ -153,7 +153,7 @@ def test_shares_that_leave_nothing_or_are_negative_are_refused(graph, ratios):
 
 def test_a_share_that_is_not_one_whole_test_link_is_refused():
     small = Graph.from_edges([[i, i + 1] for i in range(9)])
-    assert refusal(split, small) == "10% of 9 links is not one whole test link; hide a larger share"
+    assert refusal(split, small) == "10% of 9 links is less than one test link; hide a larger share"
     assert len(split(Graph.from_edges([[i, i + 1] for i in range(10)])).test) == 1
 
 
@@ -273,7 +273,7 @@ def _stored(graph, path, valid, test):
         (lambda v, t, graph: (np.concatenate([v, v[:2]]), t), "validation links listed twice: 2 such as "),
         (lambda v, t, graph: (v, np.concatenate([t, t[:1]])), "test links listed twice: 1 such as "),
         (lambda v, t, graph: (v, np.concatenate([t, v[:3]])), "test links that are validation links too: 3 such as "),
-        (lambda v, t, graph: (v, _non_links(graph)), "test links that are no links of the graph: 2 such as "),
+        (lambda v, t, graph: (v, _non_links(graph)), "test links that are not links of the graph: 2 such as "),
         (lambda v, t, graph: (v.astype(float), t), "valid must hold one pair of whole numbers per row, got float64"),
         (lambda v, t, graph: (v, t.ravel()), "test must hold one pair of whole numbers per row, got int64 of shape"),
         (lambda v, t, graph: (v, t[:, :1]), "test must hold one pair of whole numbers per row, got int64 of shape"),
@@ -282,7 +282,7 @@ def _stored(graph, path, valid, test):
         (lambda v, t, graph: (v, t.astype(np.uint64) + 2**63), "pairs with a node outside 0.."),
         (lambda v, t, graph: (v[:, ::-1], t), "pairs with their nodes in the wrong order (the smaller index first)"),
         (lambda v, t, graph: (v, graph.edges), "links"),
-        (lambda v, t, graph: (v[:0], graph.edges), "leaves a graph without any"),
+        (lambda v, t, graph: (v[:0], graph.edges), "would leave none"),
     ],
 )
 def test_a_split_that_leaks_or_is_malformed_is_refused_by_name(graph, tmp_path, change, words):
@@ -433,18 +433,18 @@ def test_the_audit_finds_hidden_links_that_the_graph_does_not_have(phase):
     train = PATH.without([[2, 3], [4, 5]])
     links, one = [[2, 3], [0, 5]], [[4, 5]]
     parts = hidden(PATH, links, one, train) if phase == "validation" else hidden(PATH, one, links, train)
-    assert audit(parts) == [Leak(f"{phase} links that are no links of the graph", 1, ("a", "f"))]
+    assert audit(parts) == [Leak(f"{phase} links that are not links of the graph", 1, ("a", "f"))]
 
 
 def test_the_audit_finds_hidden_links_that_go_against_the_direction():
     parts = hidden(ARROWS, [], [[3, 2]], ARROWS.without([[2, 3]]))
-    assert audit(parts) == [Leak("test links that are no links of the graph", 1, ("d", "c"))]
+    assert audit(parts) == [Leak("test links that are not links of the graph", 1, ("d", "c"))]
 
 
 def test_the_audit_finds_training_links_that_the_graph_does_not_have():
     train = Graph.from_edges([[0, 1], [1, 2], [2, 7], [3, 9]], 10)
     parts = hidden(PATH, [[4, 5]], [[5, 6]], train)
-    assert audit(parts) == [Leak("training links that are no links of the graph", 2, ("c", "h"))]
+    assert audit(parts) == [Leak("training links that are not links of the graph", 2, ("c", "h"))]
 
 
 @pytest.mark.parametrize(

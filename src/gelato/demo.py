@@ -31,7 +31,7 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
     """Run the demo and return what to print."""
     graph = debian_sample()
     parts = split(graph)
-    table = _table("percent: tested against every non-link, and the usual balanced way")
+    table = _table("metrics in percent, against all non-links and on a balanced sample")
     table.add_column("method")
     for name in SHOWN:
         add_metric(table, name, "all pairs")
@@ -51,8 +51,8 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
     negatives = unbiased(parts).negatives
     about = Text(
         f"{graph.n:,} Debian packages (math, python, science), {graph.m:,} dependencies, {graph.f:,} attributes.\n"
-        f"{len(parts.test):,} dependencies are hidden and must be found among {negatives:,} pairs that are none.\n"
-        "Balanced testing draws one such pair for each hidden one instead, which flatters every method."
+        f"{len(parts.test):,} dependencies are hidden and must be found among {negatives:,} non-links.\n"
+        "A balanced sample has only one non-link per hidden dependency, which flatters every method."
     )
     predictor = trained.applied(graph) if trained is not None else Heuristic("ac", threads=threads).fit(graph)
     found = suggest(predictor, 10, repeats=REPEATS if trained is None else 1)

@@ -4,7 +4,7 @@ from gelato import DISTRIBUTION, PROGRAM
 
 
 class GelatoError(Exception):
-    """Anything the user can repair; the command line prints it on one line and exits with 2."""
+    """Anything the user can fix; the command line prints it on one line and exits with 2."""
 
 
 class InputError(GelatoError, ValueError):

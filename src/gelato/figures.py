@@ -40,10 +40,10 @@ def versus(ours: float, theirs: float, metric: str = "AP") -> str:
     """Two fractions of one metric, as they are shown: both, or one against the other.
 
     >>> versus(0.004512, 0.004508), versus(0.03, 0.02)
-    ('AP 0.45% both', 'AP 3.00% against 2.00%')
+    ('AP 0.45% for both', 'AP 3.00% against 2.00%')
     """
     if percent(ours) == percent(theirs):
-        return f"{metric} {percent(ours)}% both"
+        return f"{metric} {percent(ours)}% for both"
     return f"{metric} {percent(ours)}% against {percent(theirs)}%"
 
 

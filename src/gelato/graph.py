@@ -44,7 +44,7 @@ class Graph:
         directed: whether ``(u, v)`` and ``(v, u)`` are different links.
         sides: ``(n,)`` int8, 0 or 1, of a bipartite graph: every link joins a 0 and a 1, and only such pairs can be
             missing links. ``None``: one kind of node.
-        dropped: loops and repeats left out when the graph was built.
+        dropped: self-loops and repeated links left out when the graph was built.
         scaling: how the attributes were scaled when a table was read, or ``None`` where they are raw values.
     """
 
@@ -84,7 +84,7 @@ class Graph:
         if self.sides is not None:
             object.__setattr__(self, "sides", self._checked_sides(self.sides))
         if self.scaling is not None and len(self.scaling) != self.f:
-            raise InputError(f"the scaling has {len(self.scaling):,} columns, the graph {self.f:,} attributes")
+            raise InputError(f"the scaling has {len(self.scaling):,} columns, but the graph has {self.f:,} attributes")
 
     def _checked_sides(self, given: ArrayLike) -> NDArray[np.int8]:
         sides = np.asarray(given)
@@ -246,7 +246,7 @@ class Graph:
             raise InputError(f"cannot remove ({self.name_of(u)}, {self.name_of(v)}): it is not a link of the graph")
         keep = ~np.isin(key, gone_key)
         if not keep.any():
-            raise InputError(f"removing all {self.m:,} links leaves a graph without any; keep at least one")
+            raise InputError(f"removing all {self.m:,} links would leave none; keep at least one")
         kept = self.edges[keep]
         rest = type(self).from_edges(
             kept, self.n, weights=self.adjacency[kept[:, 0], kept[:, 1]], directed=self.directed
@@ -334,7 +334,7 @@ def _checked_adjacency(given: Any, directed: bool) -> csr_array:
     if loops.any():
         raise InputError(f"node {row[_first(loops)]} has a self-loop; Graph.from_edges drops them")
     if not directed and (adjacency - adjacency.T).count_nonzero():
-        raise InputError("adjacency is not symmetric; say directed=True, or build it with Graph.from_edges")
+        raise InputError("adjacency is not symmetric; pass directed=True, or build it with Graph.from_edges")
     for part in (adjacency.data, adjacency.indices, adjacency.indptr):
         part.flags.writeable = False
     return adjacency
@@ -378,7 +378,7 @@ def _check_names(names: NDArray[Any]) -> None:
     seen: dict[Any, int] = {}
     for i, name in enumerate(names.tolist()):
         if name == "" or name != name:
-            raise InputError(f"node {i} has no name, but {name!r}; name every node, or none of them")
+            raise InputError(f"node {i} has no name (got {name!r}); name every node, or none of them")
         if type(name).__hash__ is None:
             raise InputError(f"the name of node {i} is a {type(name).__name__}; give text, numbers or tuples")
         if name in seen:
@@ -389,7 +389,7 @@ def _check_names(names: NDArray[Any]) -> None:
 def _column(given: Any) -> NDArray[Any]:
     """A copy of a column; what is no array yet keeps its entries as they are, tuples and mixed types too."""
     if not isinstance(given, np.ndarray) and (isinstance(given, str) or not np.iterable(given)):
-        raise InputError(f"names and labels must be lists, one entry each, got {given!r}")
+        raise InputError(f"names and labels must be lists with one entry per node or attribute, got {given!r}")
     return given.copy() if isinstance(given, np.ndarray) else np.fromiter(given, dtype=object)
 
 

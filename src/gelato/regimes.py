@@ -29,7 +29,7 @@ class Candidates:
         n: number of nodes.
         directed: whether pairs are ordered.
         positives: ``(p, 2)`` hidden links to be found.
-        excluded: ``(e, 2)`` pairs that are no negatives: known links, and the positives.
+        excluded: ``(e, 2)`` pairs that are not negatives: known links, and the positives.
         labels: ``(n,)`` part of each node; only pairs inside a part count. ``None``: all pairs.
         sampled: ``(q, 2)`` the only negatives, when they were sampled. ``None``: all that are not excluded.
         sides: ``(n,)`` side of each node of a bipartite graph; only pairs across count. ``None``: one kind of node.
@@ -56,7 +56,7 @@ class Candidates:
         known = known if (known[1:] > known[:-1]).all() else np.sort(known)
         if (known[1:] == known[:-1]).any():
             u, v = divmod(int(known[:-1][known[1:] == known[:-1]][0]), self.n)
-            raise InputError(f"excluded pair ({u}, {v}) is listed twice; it would be taken off twice")
+            raise InputError(f"excluded pair ({u}, {v}) is listed twice; it would be subtracted twice")
         wanted = pair_keys(self.positives, self.n)
         missing = ~_among(wanted, known)
         if missing.any():
@@ -94,7 +94,7 @@ class Candidates:
 
 
 def unbiased(split: Split, phase: Phase = "test") -> Candidates:
-    """Every non-link. In validation the test links count as non-links too, as nothing may tell them apart."""
+    """Every non-link. In validation the test links count as non-links too, since nothing may tell them apart."""
     if not isinstance(split, Split):
         raise wrong_kind("unbiased", "Split", split)
     graph = split.graph

@@ -107,7 +107,7 @@ class Scaling:
 
     def _mapped(self, x: Matrix, *, back: bool) -> Matrix:
         if x.shape[1] != len(self):
-            raise InputError(f"the scaling has {len(self):,} columns, and the attributes have {x.shape[1]:,}")
+            raise InputError(f"the scaling has {len(self):,} columns, but the attributes have {x.shape[1]:,}")
         if not isinstance(x, csr_array):
             return self._dense(np.array(x, dtype=np.float64), np.arange(len(self)), back=back)
         zero = self._dense(np.zeros((1, len(self))), np.arange(len(self)), back=back)[0]

@@ -87,7 +87,7 @@ class Leak:
 
 
 def split(graph: Graph, seed: int | str = "paper", ratios: tuple[float, float] = RATIOS) -> Split:
-    """Hide a random share of the links; ``"paper"`` is the paper's split, any integer the same with that seed.
+    """Hide a random share of the links; ``"paper"`` is the paper's split, any integer is the same with that seed.
 
     With the links in the order of their nodes, a permutation by ``seed``, and ``(a, b) = ratios``: validation is
     the first ``floor(a m)`` links, test the next ``floor(b m)``, training the rest [method 2]. Nodes come in the order
@@ -203,7 +203,7 @@ def _hide(
         raise InputError(f"ratios (validation, test) must be at least 0 and sum to less than 1, got {ratios}")
     valid, test = (int(ratio * graph.m) for ratio in ratios)
     if test == 0:
-        raise InputError(f"{ratios[1]:.0%} of {graph.m:,} links is not one whole test link; hide a larger share")
+        raise InputError(f"{ratios[1]:.0%} of {graph.m:,} links is less than one test link; hide a larger share")
     begin = test if test_first else 0
     hidden = order[: valid + test]
     chosen = order[begin : begin + valid]
@@ -276,11 +276,11 @@ def audit(split: Split, negatives: Pairs | None = None) -> list[Leak]:
         if graph.directed:
             back = np.isin(pair_keys(pairs[:, ::-1], n), train)
             report(f"{phase} links {PRESENT} in the other direction", pairs, back)
-        report(f"{phase} links that are no links of the graph", pairs, ~np.isin(key, known))
+        report(f"{phase} links that are not links of the graph", pairs, ~np.isin(key, known))
         report(f"{phase} links listed twice", pairs, _repeated(key))
     overlap = np.isin(pair_keys(hidden["test"], n), pair_keys(hidden["validation"], n))
     report("test links that are validation links too", hidden["test"], overlap)
-    report("training links that are no links of the graph", split.train.edges, ~np.isin(train, known))
+    report("training links that are not links of the graph", split.train.edges, ~np.isin(train, known))
     if negatives is not None:
         drawn = _ordered(negatives, graph)
         report("negatives that are links", drawn, np.isin(pair_keys(drawn, n), known))

@@ -21,14 +21,22 @@ if TYPE_CHECKING:
 
 SHOWN = ("ap", "hits@100", "hits@1000", "precision@100%", "mrr", "auc")
 
+AGAINST = {
+    "unbiased": "all {:,} non-links",
+    "partitioned": "{:,} non-links inside METIS parts",
+    "biased": "{:,} sampled non-links",
+}
+"""The non-links of each regime, in words."""
+
 
 def evaluation_table(results: Sequence[Evaluation]) -> Table:
     """Metrics in percent of several methods on one test."""
     first = results[0]
-    drawn = "".join(f" {key}={value}" for key, value in first.drawn.items())
+    drawn = ", ".join(f"{key}={value}" for key, value in first.drawn.items())
+    against = AGAINST.get(first.regime, f"{{:,}} {first.regime} non-links").format(first.ranks.negatives)
     title = (
-        f"{first.dataset}: {first.ranks.positives:,} hidden links against {first.ranks.negatives:,} non-links"
-        f" ({first.regime}{drawn}, split {first.split}); percent"
+        f"{first.dataset}: {first.ranks.positives:,} hidden links ranked against {against}"
+        f"{f' ({drawn})' if drawn else ''}, split '{first.split}', in percent"
     )
     table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD)  # narrow: terminals have 80 columns
     table.add_column("method", overflow="fold", min_width=max(map(len, METHODS)))
@@ -52,7 +60,7 @@ def add_metric(table: Table, name: str, note: str = "", style: str = "") -> None
 
 def estimate_table(name: str, results: Sequence[tuple[str, Estimate]]) -> Table:
     """Predicted time and memory of several methods."""
-    table = Table(title=escape(f"{name}: what 'gelato evaluate' will take, about"), title_justify="left")
+    table = Table(title=escape(f"{name}: estimated cost of 'gelato evaluate'"), title_justify="left")
     for column in ("method", "seconds", "threads", "peak memory", "pairs", "with an explicit score"):
         table.add_column(column, justify="left" if column == "method" else "right")
     for method, result in results:
@@ -70,15 +78,15 @@ def estimate_table(name: str, results: Sequence[tuple[str, Estimate]]) -> Table:
 
 def forecast_table(name: str, found: "Forecast") -> Table:
     """What a step will take, by what it is for."""
-    table = Table(title=escape(f"{name}: what 'gelato {found.step}' will take, about"), title_justify="left")
+    table = Table(title=escape(f"{name}: estimated cost of 'gelato {found.step}'"), title_justify="left")
     table.add_column("")
     table.add_column("time", justify="right")
     for part, seconds in found.parts.items():
         table.add_row(part, span(seconds))
     table.add_section()
-    table.add_row("in all", span(found.seconds))
+    table.add_row("total", span(found.seconds))
     if found.at_most > 1.1 * found.seconds:
-        table.add_row("at most, if training continues to the last epoch", span(found.at_most))
+        table.add_row("at most, if training runs to the last epoch", span(found.at_most))
     table.add_row("peak memory", f"{found.peak_memory_bytes / 2**20:,.0f} MiB")
     return table
 
@@ -106,7 +114,7 @@ def method_table(rows: Sequence[dict[str, Any]]) -> Table:
         table.add_column(column, overflow="fold")
     for row in rows:
         source = f" [{row['cites']}]" if row["cites"] else ""
-        trained = " Trained." if row["trained"] else ""
+        trained = " Needs training." if row["trained"] else ""
         table.add_row(row["name"], Text(", ".join(row["options"])), Text(f"{row['about']}{trained}{source}"))
     return table
 
@@ -118,10 +126,10 @@ def fit_table(outcome: dict[str, Any], remarks: Sequence[str] = ()) -> Table:
     rows = {"settings": ", ".join(f"{name} {value}" for name, value in outcome["settings"].items())}
     if outcome["epochs"]:
         spent = f"{outcome['epochs']} in {outcome['seconds']:.1f} s"
-        rows["epochs"] = f"{spent}, the best was {outcome['best_epoch']}"
+        rows["epochs"] = f"{spent}, best epoch {outcome['best_epoch']}"
         rows["skipped steps"] = str(outcome["skipped_steps"])
     if outcome["validation_precision"] is not None:
-        rows["validation precision@100%"] = f"{percent(outcome['validation_precision'])} percent"
+        rows["validation precision@100%"] = f"{percent(outcome['validation_precision'])}%"
     if remarks:
         rows["remarks"] = " ".join(remarks)
     rows["written to"] = outcome["out"]
@@ -133,7 +141,7 @@ def fit_table(outcome: dict[str, Any], remarks: Sequence[str] = ()) -> Table:
 def trial_table(name: str, trials: "Sequence[Trial]", best: "Trial") -> Table:
     """The trials of a search, the best one marked; percent."""
     table = Table(
-        title=escape(f"{name}: trials, judged on validation links; percent"), title_justify="left", box=SIMPLE_HEAD
+        title=escape(f"{name}: trials, judged on validation links, in percent"), title_justify="left", box=SIMPLE_HEAD
     )
     names = list(best.values)
     for column in (*names, "precision", "ap", "seconds"):
@@ -146,7 +154,7 @@ def trial_table(name: str, trials: "Sequence[Trial]", best: "Trial") -> Table:
 
 def comparison_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Outcomes of experiments beside what was reported; percent."""
-    table = Table(title="outcomes beside what was reported; percent", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title="results compared with reported ones, in percent", title_justify="left", box=SIMPLE_HEAD)
     for column in ("experiment", "metric", "seeds", "here", "reported", "agrees"):
         table.add_column(column, justify="left" if column in ("experiment", "metric") else "right")
     for row in rows:
@@ -163,7 +171,7 @@ def suggestion_table(name: str, found: "Suggestions", most: int) -> Table:
     """The first suggestions, the chance that each is right, and the reasons."""
     shown = min(most, len(found))
     rest = f", the first {shown}" if shown < len(found) else ""
-    title = escape(f"{len(found):,} missing links of {name}{rest}")
+    title = escape(f"{len(found):,} missing links in {name}{rest}")
     table = Table(title=title, box=SIMPLE_HEAD, title_justify="left")
     columns = found.columns()
     shown_columns = [name for name in ("rank", "source", "target", "score", "chance", "reason") if name in columns]

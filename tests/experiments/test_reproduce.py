@@ -83,7 +83,7 @@ def test_outcomes_are_kept_by_seed_and_not_run_again(file, tmp_path):
     other = replace(experiment, settings={"beta": 0.02})
     assert other.hash != experiment.hash and kept(other, tmp_path / "out") == []
     (tmp_path / "out" / "mine" / "seed-1.json").write_text("{}")
-    with pytest.raises(InputError, match="is not an outcome of an experiment"):
+    with pytest.raises(InputError, match="is not a result of an experiment"):
         kept(experiment, tmp_path / "out")
 
 

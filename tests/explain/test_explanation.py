@@ -191,7 +191,7 @@ def test_linked_pairs_and_pairs_without_walks():
     assert reason(path(9), 0, 8, katz) == "no walk of up to 3 steps joins them"
     assert reason(path(9), 0, 8, steps=1) == "no walk of 1 step joins them"
     assert reason(path(9), 0, 1, steps=1) == "already linked to each other (100% of the walks)"
-    assert reason(star(3), 1, 2, HEURISTICS["pa"]) == "scored by their numbers of links alone"
+    assert reason(star(3), 1, 2, HEURISTICS["pa"]) == "scored only by how many links each has"
 
 
 # Weights, words and JSON
@@ -221,7 +221,7 @@ def test_evidence_tells_weights_of_the_model_and_is_checked_against_the_scores()
     }
     assert all(edge.similarity == 0.3 and edge.learned is None for edge in found.edges.values())
     other = Graph.from_edges(walked.edges, weights=[0.1, 0.2, 0.3])
-    with pytest.raises(InputError, match="evidence is of another model than the scores"):
+    with pytest.raises(InputError, match="evidence belongs to another model than the scores"):
         explain(autocovariance(other), graph, 0, 1, evidence=evidence)
 
 
@@ -245,7 +245,7 @@ def test_the_lines_tell_score_rank_walks_links_and_the_sum():
     assert re.search(r"\S+ +\d+%  ann( \(stays\))* ~ bob", text)
     assert re.search(r"\d+ other walks", text)
     assert "added by attributes, weight 0.333, similarity 0.67; supported by water (+0.083), soil [31m (+0.083)" in text
-    assert "\x1b" not in text and "the background, subtracted, is what walks" in text
+    assert "\x1b" not in text and "the background, subtracted here, is what walks" in text
     total, score = re.fullmatch(r"(.*) = (\S+)", lines[-1]).groups()
     terms = [
         float(sign.replace("+ ", "").replace("- ", "-")) for sign in re.findall(r"(?:[+-] )?[\d.e-]+(?= \()", total)

@@ -94,7 +94,7 @@ def test_an_alignment_is_told_in_plain_words():
     assert str(Alignment(total=1258)) == "all 1,258 attribute columns of the model are in this table"
     assert str(Alignment(same_order=False, total=2)) == (
         "all 2 attribute columns of the model are in this table; "
-        "the columns are in another order and are put into the model's order"
+        "the columns are in another order and are rearranged to match the model"
     )
 
 

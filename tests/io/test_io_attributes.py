@@ -114,7 +114,7 @@ def test_rows_can_be_asked_for_in_another_order(tmp_path):
         ),
         ("node,x\na,1\nb,2\nc,two\n", r"'x' \(1 cell, the first 'two' in line 4\).*--kind x=category, text or drop"),
         ("node,x\na,1\n\nb,2\na,3\n", "line 5: node 'a' is already in line 2; keep one of the rows.*--key COLUMN"),
-        ("node,x,y\na,,\nb,,\n", r"no column carries attributes: x \(no values\), y \(no values\); keep one"),
+        ("node,x,y\na,,\nb,,\n", r"no column can be used as an attribute: x \(no values\), y \(no values\); keep one"),
         ("node,x\na,1\n,2\n", "line 3: the node has no name"),
         ("node,x\na,1\nb,2,3\n", "line 3: the number of columns is 3, but in line 1 it is 2"),
         ("node,x,x\na,1,2\n", "columns 2 and 3 are both 'x'; rename one"),

@@ -146,7 +146,7 @@ def test_nodes_without_links_belong_to_the_side_that_the_table_describes(tmp_pat
 def test_a_node_without_links_whose_side_is_unknown_is_refused(tmp_path):
     edges = written(tmp_path, "e.csv", "reader,book,n\nann,Emma,1\nbob,Emma,1\n")
     table = written(tmp_path, "a.csv", "node,colour\nann,red\nbob,blue\nEmma,red\nzoe,blue\n")
-    with pytest.raises(InputError, match=r"not known to which side it belongs .*--isolated drop"):
+    with pytest.raises(InputError, match=r"so its side is unknown .*--isolated drop"):
         read_graph(edges, attributes=table, isolated="keep")
     assert read_graph(edges, attributes=table, isolated="drop").n == 3
 

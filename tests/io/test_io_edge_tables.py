@@ -104,7 +104,7 @@ def test_what_was_read_is_said_in_two_lines(tmp_path):
     _, reading = read_graph_and_notes(path)
     (line,) = reading.lines()
     assert line.startswith(f"{path}: 2 links between 3 nodes; source = origin, target = destination; ")
-    assert "not used: count, note (use --weight count to weigh the links)" in line
+    assert "not used: count, note (--weight count uses it as link weights)" in line
     assert "dropped 1 self-loop and 1 repeated link" in line
     assert "one kind of node" in line
     table = written(tmp_path, "a.csv", "node,colour\nA,red\nB,blue\nC,red\nD,red\n")

@@ -83,7 +83,7 @@ def test_columns_with_missing_cells_can_be_left_out(table, refusal):
     got = table("node,x,y\na,1,1.5\nb,,2\n", missing="drop", scale="none")
     assert got.columns.tolist() == ["y"]
     assert got.notes.left_out == (("x", "missing cells: 1"),)
-    assert "no column carries attributes: x (missing cells: 1)" in refusal("node,x\na,1\nb,\n", missing="drop")
+    assert "no column can be used as an attribute: x (missing cells: 1)" in refusal("node,x\na,1\nb,\n", missing="drop")
 
 
 def test_all_missing_cells_are_refused_at_once(refusal):
@@ -154,7 +154,9 @@ def test_a_table_of_counts_is_no_table_of_ids(table):
 
 def test_a_table_of_ids_alone_is_refused_with_a_way_to_keep_one(refusal):
     message = refusal(rows(12, ("code", lambda i: f"c{i}"), ("key", lambda i: str(i))))
-    assert "no column carries attributes: code (all values differ), key (all values differ); keep one" in message
+    assert (
+        "no column can be used as an attribute: code (all values differ), key (all values differ); keep one" in message
+    )
     assert "--kind code=category, text or number" in message
 
 
@@ -224,8 +226,9 @@ def test_the_summary_is_one_line(table):
     path, summary = table(content, nodes=["n1", "n2"]).summary().split(": ", 1)
     assert path.endswith("nodes.csv")
     assert summary == (
-        "nodes by node; 1 number, standardised (latitude); 1 column of 0 and 1 (open); 1 category (state); "
-        "text in name; left out: id (all values differ), level (constant); missing: 4 cells of state"
+        "nodes named by node; 1 numeric column, standardised (latitude); 1 column of 0 and 1 (open); "
+        "1 categorical column (state); text in name; left out: id (all values differ), "
+        "level (constant); missing: 4 cells of state"
     )
 
 
@@ -245,7 +248,8 @@ def test_airports_are_read_by_their_code():
     nodes = {node for line in lines for node in line.split(",")[:2]}
     got = read_attributes(RAW / "airports.csv", nodes=nodes)
     assert (
-        "nodes by iata; 2 numbers, standardised (latitude, longitude); 2 categories (state, country)" in got.summary()
+        "nodes named by iata; 2 numeric columns, standardised (latitude, longitude); "
+        "2 categorical columns (state, country)" in got.summary()
     )
     np.testing.assert_allclose(np.std(values(got, "latitude")), 1)
 
@@ -254,7 +258,7 @@ def test_airports_are_read_by_their_code():
 def test_characters_and_artists_and_films_are_read(tmp_path):
     copy = tmp_path / "nodes.csv"
     copy.write_bytes((RAW / "asoiaf-nodes.csv").read_bytes().replace(b"\r", b"\n"))
-    assert read_attributes(copy).summary().endswith("nodes by Id; text in Label")
+    assert read_attributes(copy).summary().endswith("nodes named by Id; text in Label")
     copy = tmp_path / "artists.tsv"
     copy.write_bytes((RAW / "lastfm-artists.dat").read_bytes())
     artists = read_attributes(copy)

@@ -68,5 +68,5 @@ def test_ties_of_long_walks_stay_ties(parts):
 def test_scores_that_rounding_has_taken_are_told(parts, caplog):
     rank(autocovariance(parts.train, steps=60), unbiased(parts))
     (record,) = caplog.records
-    assert "walks of 60 steps forget where they began" in record.message
-    assert "take fewer steps" in record.message
+    assert "walks of 60 steps forget where they started" in record.message
+    assert "use fewer steps" in record.message

@@ -118,7 +118,9 @@ def test_a_folder_with_other_files_is_refused_and_left_as_it_was(graph, tmp_path
     before = contents(tmp_path)
     monkeypatch.chdir(tmp_path)
     for out in (".", tmp_path):
-        with pytest.raises(InputError, match=r"is not empty and is not a run \(it has graph\.npz\); give a new folder"):
+        with pytest.raises(
+            InputError, match=r"is not empty and not a run \(it contains graph\.npz\); give a new folder"
+        ):
             Gelato(**FIXED).fit(graph, run=out)
     assert contents(tmp_path) == before and not (tmp_path / LOCK).exists()
 
@@ -126,7 +128,7 @@ def test_a_folder_with_other_files_is_refused_and_left_as_it_was(graph, tmp_path
 @pytest.mark.parametrize("text", ["{}", "[1, 2]", "not json", '{"name": "my package"}'])
 def test_a_config_of_the_user_is_not_a_run(graph, tmp_path, text):
     (tmp_path / CONFIG).write_text(text)
-    with pytest.raises(InputError, match="is not empty and is not a run"):
+    with pytest.raises(InputError, match="is not empty and not a run"):
         Heuristic("ac").fit(graph, run=tmp_path)
     assert (tmp_path / CONFIG).read_text() == text
 
@@ -180,7 +182,7 @@ def test_a_model_is_saved_neither_over_files_of_the_user_nor_over_a_run(finished
     model, folder = finished
     write_graph(graph, tmp_path / "graph.npz")
     before = contents(tmp_path)
-    with pytest.raises(InputError, match="is not empty and is not a run"):
+    with pytest.raises(InputError, match="is not empty and not a run"):
         model.save(tmp_path)
     assert contents(tmp_path) == before
     with pytest.raises(InputError, match="holds a run, which has its model already; save to another folder"):
@@ -191,7 +193,7 @@ def test_a_model_is_not_used_with_other_attributes(finished, graph):
     _, folder = finished
     hidden = split(graph)
     other = replace(hidden.train, attributes=hidden.train.attributes * 2)
-    with pytest.raises(InputError, match="was trained with other attributes than this graph has"):
+    with pytest.raises(InputError, match="attributes of this graph differ from those the model was trained with"):
         Gelato.load(folder, other)
 
 
@@ -318,5 +320,5 @@ def test_a_heuristic_leaves_the_same_folder_with_its_settings_only(graph, tmp_pa
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a user who may not write everywhere")
 def test_a_place_that_may_not_be_written_is_refused(graph, tmp_path):
     (tmp_path / "closed").mkdir(mode=0o500)
-    with pytest.raises(InputError, match="cannot be made the folder of a run"):
+    with pytest.raises(InputError, match="cannot be used as the folder of a run"):
         Heuristic("ac").fit(graph, run=tmp_path / "closed" / "run")

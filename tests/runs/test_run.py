@@ -135,7 +135,7 @@ def test_a_damaged_checkpoint_is_named(whole, graph, tmp_path):
     Gelato(**{**SETTINGS, "epochs": 2}).fit(split(graph), run=folder)
     (folder / MODEL).unlink()
     (folder / CHECKPOINT).write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match=r"checkpoint\.safetensors: is not a whole safetensors file"):
+    with pytest.raises(InputError, match=r"checkpoint\.safetensors: is not a complete safetensors file"):
         Gelato(**{**SETTINGS, "epochs": 2}).fit(split(graph), run=folder)
 
 

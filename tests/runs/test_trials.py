@@ -56,7 +56,7 @@ def test_a_choice_that_was_stopped_makes_no_trial_twice_and_ends_alike(
     assert wild.chosen_ == calm.chosen_
     pairs = parts.test
     np.testing.assert_array_equal(wild.scores().pairs(pairs), calm.scores().pairs(pairs))
-    assert (tmp_path / "run" / CHOSEN).exists() and kept_words(tmp_path / "run").startswith("the model is kept in ")
+    assert (tmp_path / "run" / CHOSEN).exists() and kept_words(tmp_path / "run").startswith("the model is saved in ")
 
 
 def test_half_a_line_of_trials_is_dropped_and_the_file_repaired(tmp_path):
@@ -114,7 +114,7 @@ def test_a_second_search_in_one_folder_is_refused_at_once_and_a_stopped_one_resu
 
     with pytest.raises(KeyboardInterrupt):
         tune(parts, base, folder, report=report)
-    assert kept_of_search(folder) == f"3 trials are kept in {folder}; resume by running the same command again"
+    assert kept_of_search(folder) == f"3 trials are saved in {folder}; resume by running the same command again"
     assert lines[2].startswith("trial 3 of ")
     trials, best = tune(parts, base, folder)
     assert [(each.values, each.ap) for each in trials] == [(each.values, each.ap) for each in calm[0]]

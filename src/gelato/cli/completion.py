@@ -19,7 +19,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print a script that lets a shell complete gelato's commands, options and files at TAB.
+    """Print a shell script that completes gelato's commands, options and files when you press TAB.
 
     Save it where the shell looks for it (create the folder if necessary), then open a new shell:
 

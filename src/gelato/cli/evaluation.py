@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from gelato.runs.predictor import StoredPredictor
     from gelato.splits import Split
 
-KEEPING = "train with 'gelato fit --out DIR', which resumes, and evaluate with --model DIR"
+KEEPING = "train with 'gelato fit --out DIR', which can be resumed, then evaluate with --model DIR"
 """Said when a training on the spot is stopped."""
 
 
 @click.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")
 @options(READING, TESTING, RUNNING)
-@method_option("One or several of 'gelato methods', or 'all' that train nothing.")
+@method_option("One or more methods (see 'gelato methods'), or 'all' that need no training.")
 @click.option(
     "--model",
     "models",
     type=click.Path(),
     metavar="DIR",
     multiple=True,
-    help="A model that 'gelato fit' wrote for the same split, instead of training its method. May be repeated.",
+    help="A model that 'gelato fit' saved for the same split, used instead of training its method. May be repeated.",
 )
-@click.option("--config", type=click.Path(), metavar="FILE", help="Settings of the method that the file names.")
+@click.option("--config", type=click.Path(), metavar="FILE", help="Settings file, used for the method it names.")
 @click.option("--device", metavar="DEVICE", help="Where to train  [default: auto]")
-@click.option("--no-resume", is_flag=True, help="Start again from the beginning, and keep nothing for a later run.")
+@click.option("--no-resume", is_flag=True, help="Start from scratch, and save nothing for a later run.")
 @with_split
 def evaluate(
     name: str,
@@ -137,7 +137,7 @@ def _predictors(
             todo.append((chosen, its_options, predictor))
         elif its_options or (read is not None and read.method == chosen):
             raise click.UsageError(
-                f"--model {of_saved[chosen]} is trained already: leave out --option and --config for it"
+                f"--model {of_saved[chosen]} is already trained: leave out --option and --config for it"
             )
     for chosen, folder in saved:
         model = load_model(Path(folder), split.train).set_params(threads=threads)
@@ -153,13 +153,17 @@ def _predictors(
     type=click.Choice(["evaluate", "predict", "explain", "report"]),
     default="evaluate",
     show_default=True,
-    help="Of which command; methods that train are timed for an epoch first.",
+    help="The command to estimate; methods that train are timed for one epoch first.",
 )
-@method_option("One or several of 'gelato methods', or 'all' that train nothing.")
-@click.option("--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="For predict and report.")
-@click.option("--repeats", type=click.IntRange(0, MOST), default=5, show_default=True, help="For predict and report.")
-@click.option("--config", type=click.Path(), metavar="FILE", help="For predict: settings to train with.")
-@click.option("--device", metavar="DEVICE", help="For predict: where to train.")
+@method_option("One or more methods (see 'gelato methods'), or 'all' that need no training.")
+@click.option(
+    "--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="Suggestions, for predict and report."
+)
+@click.option(
+    "--repeats", type=click.IntRange(0, MOST), default=5, show_default=True, help="Trials, for predict and report."
+)
+@click.option("--config", type=click.Path(), metavar="FILE", help="Settings to train with, for predict.")
+@click.option("--device", metavar="DEVICE", help="Where to train, for predict.")
 @with_split
 def estimate(
     name: str,
@@ -175,7 +179,7 @@ def estimate(
     quiet: bool,
     **test: Any,
 ) -> None:
-    """Predict the time and memory of a command with the same arguments, before it runs.
+    """Estimate how much time and memory a command with the same arguments will take.
 
     GRAPH may also be the folder of a run, for explain and report.
     """
@@ -228,7 +232,7 @@ def _estimate_evaluation(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def datasets(data_root: str | None, as_json: bool) -> None:
-    """List the known datasets, their sizes, and where they are."""
+    """List the known datasets, their sizes, and where they are stored."""
     from gelato.datasets import listing
 
     rows = listing(data_root)
@@ -243,7 +247,7 @@ def datasets(data_root: str | None, as_json: bool) -> None:
 @click.command(epilog="Example: gelato methods")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def methods(as_json: bool) -> None:
-    """List everything that --method can name, with the options it takes."""
+    """List all methods that --method accepts, with their options."""
     from gelato.evaluation.naming import described_methods
 
     rows = described_methods()
@@ -256,10 +260,10 @@ def methods(as_json: bool) -> None:
 
 
 @click.command(epilog="Example: gelato demo")
-@click.option("--threads", type=click.IntRange(1, MOST), metavar="N", help="Threads  [default: all cores]")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--threads", type=click.IntRange(1, MOST), metavar="N", help="Number of threads  [default: all cores]")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 def demo(threads: int | None, quiet: bool) -> None:
-    """Train Gelato, evaluate it and every heuristic on the embedded graph, and show its ten best missing links."""
+    """Evaluate Gelato and every heuristic on the built-in sample graph, and show the ten best missing links."""
     from gelato.demo import demonstrate
 
     with progress_bar("demo", quiet, unit="methods") as progress:

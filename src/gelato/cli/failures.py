@@ -98,7 +98,7 @@ def _memory(error: BaseException) -> str:
     what += f" (an array of shape {shape[1]})" if shape else ""
     left = available_memory()
     room = "" if left is None else f", {in_words(left)} is available"
-    return f"there is not enough memory{what}{room}{_place(error)}; {MEMORY_HINT}"
+    return f"not enough memory{what}{room}{_place(error)}; {MEMORY_HINT}"
 
 
 def _place(error: BaseException) -> str:
@@ -116,7 +116,7 @@ def _unexpected(error: BaseException) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if root in Path(frame.filename).parents]
     place = f" at {Path(frames[-1].filename).relative_to(root.parent)}:{frames[-1].lineno}" if frames else ""
     return (
-        f"unexpected {type(error).__name__}{place}: {str(error)[:300]}; this is a fault of {PROGRAM}: please report it "
+        f"unexpected {type(error).__name__}{place}: {str(error)[:300]}; this is a bug in {PROGRAM}: please report it "
         f"with your command ({DEBUG}=1 shows the traceback)"
     )
 
@@ -134,4 +134,4 @@ def ready_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open as long as the process is
     if closed:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
-        raise InputError("standard output is closed, so that results would be lost; send it to a file or to /dev/null")
+        raise InputError("standard output is closed, so results would be lost; redirect it to a file or to /dev/null")

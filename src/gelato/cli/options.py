@@ -69,19 +69,23 @@ COUNT = click.IntRange(max=MOST)
 GRAPH = [
     click.argument("graph", type=click.Path()),
     click.option(
-        "--attributes", type=click.Path(), metavar="FILE", help="Attribute table of an edge list: one node per row."
+        "--attributes", type=click.Path(), metavar="FILE", help="Attribute table for an edge list, one node per row."
     ),
-    click.option("--directed", is_flag=True, help="Links of an edge list have a direction."),
+    click.option("--directed", is_flag=True, help="Treat the links of an edge list as directed."),
     click.option(
         "--bipartite/--no-bipartite",
         default=None,
-        help="Whether the two node columns name different things, such as users and films  [default: by column names]",
+        help="Whether the two node columns name different things, such as users and films  [default: by their names]",
     ),
-    click.option("--source", metavar="COLUMN", help="Column of the first node  [default: source, from, ... or first]"),
+    click.option(
+        "--source",
+        metavar="COLUMN",
+        help="Column of the first node  [default: one called source, from, ..., or first]",
+    ),
     click.option(
         "--target",
         metavar="COLUMN[,...]",
-        help="Column of the second node, or several: a link to each  [default: target, to, ... or next]",
+        help="Column of the second node, or several: one link to each  [default: one called target, to, ..., or next]",
     ),
     click.option("--among", metavar="COLUMN,...", help="Link the nodes in these columns of each row with one another."),
     click.option("--weight", metavar="COLUMN|none", help="Column of the weights  [default: one called weight]"),
@@ -94,18 +98,18 @@ GRAPH = [
     click.option(
         "--negative",
         type=click.Choice(["refuse", "drop", "absolute"]),
-        help="Rows with negative or zero weights  [default: refuse]",
+        help="What to do with rows whose weight is negative or zero  [default: refuse]",
     ),
     click.option(
         "--delimiter",
         metavar="CHAR",
-        help="What separates the columns of an edge list: a character, tab, space, ...  [default: as its rows show]",
+        help="What separates the columns of an edge list: a character, tab, space, ...  [default: detected]",
     ),
-    click.option("--header/--no-header", default=None, help="Whether its first row names the columns."),
+    click.option("--header/--no-header", default=None, help="Whether the first row of an edge list names the columns."),
     click.option(
         "--isolated",
         type=click.Choice(["keep", "drop", "refuse"]),
-        help="Nodes of the attribute table that have no link  [default: keep]",
+        help="What to do with nodes in the attribute table that have no link  [default: keep]",
     ),
     click.option("--key", metavar="COLUMN", help="Column of the attribute table that names the nodes."),
     click.option(
@@ -118,12 +122,12 @@ GRAPH = [
     click.option(
         "--missing",
         type=click.Choice(["drop", "zero", "mean", "category", "refuse"]),
-        help="What becomes of missing attributes  [default: mean for numbers, nothing for others]",
+        help="What to do with missing attributes  [default: mean for numbers, nothing for others]",
     ),
     click.option(
         "--scale",
         type=click.Choice(["none", "standard", "rank"]),
-        help="How numeric attributes of a table are scaled  [default: standard]",
+        help="How to scale numeric attributes of a table  [default: standard]",
     ),
     click.option(
         "--data-root",
@@ -150,7 +154,7 @@ READING = [
         show_default=True,
         type=click.Path(),
         metavar="paper|SEED|time|FILE",
-        help="Which links are hidden: the paper's split, another seed, the latest links, or a saved split.",
+        help="Which links to hide: the paper's split, a split with another seed, the latest links, or a saved split.",
     ),
     click.option(
         "--ratios",
@@ -159,14 +163,14 @@ READING = [
         default=(0.05, 0.10),
         show_default=True,
         metavar="VALID TEST",
-        help="Shares of the links hidden for validation and for testing.",
+        help="Shares of links to hide for validation and for testing.",
     ),
 ]
 """GRAPH, how to read it, and what to hide of it."""
 
 TESTING = [
     click.option("--steps", type=COUNT, metavar="T", help="Length of the walk, for ac and katz  [default: 3]"),
-    click.option("--self-loops", type=click.Choice(["isolated", "all"]), help="Nodes that get a self-loop, for ac."),
+    click.option("--self-loops", type=click.Choice(["isolated", "all"]), help="Which nodes get a self-loop, for ac."),
     click.option(
         "--dtype",
         type=click.Choice(["float64", "float32"]),
@@ -177,7 +181,7 @@ TESTING = [
         "others",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Any option of 'gelato methods': beta=0.01, or ac.steps=2 for one of several methods. May be repeated.",
+        help="Any option in 'gelato methods': beta=0.01, or ac.steps=2 for one of several methods. May be repeated.",
     ),
     click.option(
         "--regime",
@@ -185,7 +189,7 @@ TESTING = [
         default="unbiased",
         show_default=True,
         metavar="unbiased|partitioned|biased",
-        help="Which non-links count: all, those inside METIS parts, or a sample.",
+        help="Which non-links to rank against: all, those inside METIS parts, or a sample.",
     ),
     click.option("--parts", type=COUNT, default=10, show_default=True, help="Number of METIS parts."),
     click.option(
@@ -193,14 +197,14 @@ TESTING = [
         type=COUNT,
         default=1,
         show_default=True,
-        help="Sampled negatives for each positive.",
+        help="Number of sampled non-links per hidden link.",
     ),
     click.option(
         "--seed",
         type=click.IntRange(0, MOST),
         default=0,
         show_default=True,
-        help="Seed of the parts or the sample.",
+        help="Seed for the parts or the sample.",
     ),
 ]
 """Which method options and which non-links a test uses."""
@@ -210,7 +214,7 @@ TRAINING = [
         "--config",
         type=click.Path(),
         metavar="FILE",
-        help="Settings: a TOML file with a [model] table, or one that ships, such as paper/cora.",
+        help="Settings: a TOML file with a [model] table, or one that ships with gelato, such as paper/cora.",
     ),
     click.option(
         "--option",
@@ -229,25 +233,31 @@ REHEARSING = [
         type=Number(0, 1, min_open=True, max_open=True),
         default=0.1,
         show_default=True,
-        help="Share of links hidden to tell the precision.",
+        help="Share of links to hide in each trial that estimates the precision.",
     ),
     click.option(
-        "--repeats", type=click.IntRange(0, MOST), default=5, show_default=True, help="How often; 0 leaves it out."
+        "--repeats",
+        type=click.IntRange(0, MOST),
+        default=5,
+        show_default=True,
+        help="Number of such trials; 0 skips them.",
     ),
     click.option(
         "--seed",
         type=click.IntRange(0, MOST),
         default=0,
         show_default=True,
-        help="Seed of what is hidden and drawn.",
+        help="Seed for everything random.",
     ),
 ]
 """How the precision of suggestions is told."""
 
 RUNNING = [
-    click.option("--threads", type=click.IntRange(1, MOST), metavar="N", help="Threads  [default: all cores]"),
+    click.option(
+        "--threads", type=click.IntRange(1, MOST), metavar="N", help="Number of threads  [default: all cores]"
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--quiet", is_flag=True, help="No progress and no remarks."),
+    click.option("--quiet", is_flag=True, help="Show no progress and no remarks."),
 ]
 """How to run."""
 

@@ -56,7 +56,7 @@ def file_of_links(option: str, path: str, inputs: Inputs) -> None:
 def picture(option: str, path: str, inputs: Inputs) -> None:
     """An svg file."""
     if not path.endswith(".svg"):
-        raise click.UsageError(f"the picture is an svg file: let its name end in .svg, not {path}")
+        raise click.UsageError(f"the picture is an svg file: its name must end in .svg, got {path}")
     _file(option, path, inputs)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gelato.graph import Graph
     from gelato.prediction.predictor import LinkPredictor
 
-KEEPING = "give --run DIR, or --out FILE, to keep what is trained"
+KEEPING = "give --run DIR or --out FILE to save the training"
 """Said after Ctrl-C where nothing is kept."""
 
 SHOWN = 20
@@ -45,18 +45,21 @@ CHOOSING = [
         "--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="How many links to suggest."
     ),
     click.option(
-        "--per-node", type=click.IntRange(1, MOST), metavar="K", help="The K best partners of each node instead."
+        "--per-node",
+        type=click.IntRange(1, MOST),
+        metavar="K",
+        help="Suggest the K best partners of each node instead.",
     ),
-    click.option("--for", "nodes", multiple=True, metavar="NODE...", help="Only links of these nodes."),
+    click.option("--for", "nodes", multiple=True, metavar="NODE...", help="Suggest only links of these nodes."),
     click.option(
         "--between",
         nargs=2,
         type=click.Path(),
         metavar="A B",
-        help="Only links between two sets: each a file with one node per row, or an attribute such as kind=film.",
+        help="Suggest only links between two sets, each a file with one node per row or an attribute like kind=film.",
     ),
     click.option(
-        "--exclude", type=click.Path(), metavar="FILE", help="Pairs never to suggest: a file with one pair per row."
+        "--exclude", type=click.Path(), metavar="FILE", help="File of pairs that are never suggested, one pair per row."
     ),
     click.option("--min-score", type=Number(), metavar="S", help="Leave out links with a lower score."),
 ]
@@ -67,25 +70,27 @@ CHOOSING = [
     cls=ManyNodes, epilog="Example: gelato predict edges.csv --attributes nodes.csv --top 1000 --out links.csv"
 )
 @options(GRAPH, CHOOSING)
-@click.option("--out", type=click.Path(), metavar="FILE", help="A csv, tsv, parquet or json file for the links.")
+@click.option(
+    "--out", type=click.Path(), metavar="FILE", help="Write the links to this csv, tsv, parquet or json file."
+)
 @click.option(
     "--safe-csv", is_flag=True, help="Put ' before text in --out that a spreadsheet would take for a formula."
 )
-@method_option("One of 'gelato methods'  [default: that of --config, or gelato]", several=False)
+@method_option("A method (see 'gelato methods')  [default: the one in --config, or gelato]", several=False)
 @click.option(
     "--model",
     type=click.Path(),
     metavar="DIR",
-    help="A model trained before, applied as it is.",
+    help="An already trained model, applied without further training.",
 )
 @click.option(
     "--run",
     type=click.Path(),
     metavar="DIR",
-    help="Folder for the training, which resumes there  [default: beside --out]",
+    help="Folder for the training, so that it can be resumed  [default: next to --out]",
 )
 @options(REHEARSING)
-@click.option("--reasons/--no-reasons", default=True, help="Say why, for each link  [default: reasons]")
+@click.option("--reasons/--no-reasons", default=True, help="Give a reason for each link  [default: reasons]")
 @options(TRAINING)
 @options(RUNNING)
 @outputs(out=file_of_links, run=run_folder)
@@ -113,16 +118,17 @@ def predict(
 ) -> None:
     """Suggest the missing links of GRAPH, with reasons and the precision to expect.
 
-    GRAPH is an edge list (csv, tsv, txt, parquet), an npz file or a dataset. Nodes of the attribute table that have no
-    link are new: they get suggestions by their attributes. All pairs that are not linked are ranked, exactly. Without
-    --model a method is fitted on the spot; its folder serves 'gelato explain' and 'gelato report'.
+    GRAPH is an edge list (csv, tsv, txt, parquet), an npz file or a dataset. Nodes in the attribute table without
+    links are new nodes: they get suggestions based on their attributes. All pairs that are not linked are ranked
+    exactly. Without --model, a method is fitted first; its run folder can be given to 'gelato explain' and 'gelato
+    report'.
     """
     from gelato.io import read_pairs
     from gelato.prediction.selection import nodes_called, nodes_in
     from gelato.prediction.suggest import check_hiding, suggest
 
     if nodes and between:
-        raise click.UsageError("--for and --between cannot be combined: give one of them")
+        raise click.UsageError("--for and --between cannot be combined: give only one of them")
     if repeats:
         check_hiding(graph, hide, repeats)
     say = say_unless(quiet or as_json)
@@ -165,7 +171,7 @@ def predict(
     for sentence in found.words():
         show(sentence)
     if out is not None:
-        say(f"{len(found):,} links are in {out}")
+        say(f"wrote {len(found):,} links to {out}")
     if folder is not None and not model and len(found):
         first, second = (graph.name_of(node) for node in found.pairs[0])
         why = shlex.join([PROGRAM, "explain", str(folder), str(first), str(second)])
@@ -183,12 +189,12 @@ def predict(
     "--model",
     type=click.Path(),
     metavar="DIR",
-    help="A trained model; GRAPH may also be the folder of a run, which has both.",
+    help="A trained model; not needed if GRAPH is the folder of a run.",
 )
-@method_option("One of 'gelato methods'  [default: ac, without a model]", several=False)
+@method_option("A method (see 'gelato methods') to explain without a model  [default: ac]", several=False)
 @click.option("--walks", type=click.IntRange(1, MOST), default=5, show_default=True, help="How many walks to list.")
-@click.option("--picture", type=click.Path(), metavar="FILE", help="An svg file for a picture of the walks.")
-@click.option("--device", metavar="DEVICE", help="Where a model is applied to GRAPH  [default: as it was trained]")
+@click.option("--picture", type=click.Path(), metavar="FILE", help="Write a picture of the walks to this svg file.")
+@click.option("--device", metavar="DEVICE", help="Where to apply the model to GRAPH  [default: as in training]")
 @options(RUNNING)
 @outputs(picture=svg_file)
 def explain(
@@ -205,10 +211,10 @@ def explain(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Say why the nodes U and V of GRAPH have their score: walk by walk, exactly.
+    """Explain the score of the nodes U and V of GRAPH exactly, walk by walk.
 
-    GRAPH is the folder of a run ('gelato predict', 'gelato fit --out'), or a graph with --model; without a model the
-    walks are those of autocovariance on the graph as it is.
+    GRAPH is the folder of a run ('gelato predict', 'gelato fit --out'), or a graph together with --model. Without a
+    model, the walks are those of autocovariance (ac) on the original graph.
     """
     from gelato.datasets.loading import is_stored
     from gelato.io.files import written_aside
@@ -216,7 +222,7 @@ def explain(
     from gelato.prediction.selection import nodes_called
 
     if model and method:
-        raise click.UsageError("give one of --model and --method")
+        raise click.UsageError("--model and --method cannot be combined: give only one of them")
     predictor: list[LinkPredictor] = []
 
     def opened(name: str, graph: "Graph", model: str | None, quiet: bool, as_json: bool) -> None:
@@ -227,7 +233,7 @@ def explain(
         check_fit(method or REFERENCE, graph)
         predictor.append(new_predictor(method or REFERENCE).fit(graph))
         if method is None:
-            say_unless(quiet or as_json)(f"no model is given: these are walks of {REFERENCE} on the graph as it is")
+            say_unless(quiet or as_json)(f"no model given: these are the walks of {REFERENCE} on the original graph")
 
     if is_stored(Path(graph)) and model is None and method is None:
         predictor.append(open_model(graph, None, device))
@@ -278,7 +284,7 @@ def predictor_of(
         from gelato.methods import open_model
 
         if settings or config or method:
-            raise click.UsageError("--model is trained already: leave out --method, --option and --config")
+            raise click.UsageError("--model is already trained: leave out --method, --option and --config")
         return open_model(model, graph, device).set_params(threads=threads)
     fresh = predictor_with(method, config, settings, quick=True, random_state=seed, device=device, threads=threads)
     check_fit(fresh.method, graph)

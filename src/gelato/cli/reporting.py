@@ -23,14 +23,18 @@ from gelato.cli.training import FIRST
     show_default=True,
     type=click.Path(),
     metavar="FILE",
-    help="The page; charts lie beside it.",
+    help="The page to write; its charts are saved next to it.",
 )
 @click.option("--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="How many links to suggest.")
 @click.option(
-    "--parts", type=click.IntRange(2, MOST), default=10, show_default=True, help="METIS parts, for one of the tests."
+    "--parts",
+    type=click.IntRange(2, MOST),
+    default=10,
+    show_default=True,
+    help="Number of METIS parts, for one of the tests.",
 )
 @options(REHEARSING)
-@click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU, where training is still needed.")
+@click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU, if training is still needed.")
 @options(RUNNING)
 @outputs(out=page)
 def report(
@@ -46,10 +50,11 @@ def report(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write one page about RUN, the folder of 'gelato predict' or 'gelato fit'.
+    """Write a report on RUN, a folder that 'gelato predict' or 'gelato fit' wrote.
 
-    The model and the heuristics under three ways of testing, curves, score densities, the training, and the suggested
-    links, each with its explanation. The page needs no network; its charts are also saved as svg and png files.
+    The report compares the model with the heuristics in three kinds of tests. It shows curves, score densities, the
+    training, and the suggested links, each with an explanation. It is a single web page that works offline; its charts
+    are also saved as svg and png files.
     """
     from gelato.methods import open_run
     from gelato.report.from_run import report_of
@@ -77,4 +82,4 @@ def report(
         print(json.dumps({"page": out, "files": list(map(str, files)), "measured": measured}))
     else:
         size = Path(out).stat().st_size / 1e6
-        say_unless(quiet)(f"{out} ({size:.1f} MB) and {len(files) - 1} charts beside it: open it in a browser")
+        say_unless(quiet)(f"wrote {out} ({size:.1f} MB) and {len(files) - 1} charts next to it; open it in a browser")

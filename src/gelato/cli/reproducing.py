@@ -20,10 +20,13 @@ from gelato.cli.show import fitting_progress, interruptible, say_unless, show
     show_default=True,
     type=click.Path(),
     metavar="DIR",
-    help="Folder that keeps one file per seed.",
+    help="Folder for the results, one file per seed.",
 )
 @click.option(
-    "--seeds", type=click.IntRange(1, MOST), metavar="N", help="How many seeds, from 0 on  [default: the file's]"
+    "--seeds",
+    type=click.IntRange(1, MOST),
+    metavar="N",
+    help="How many seeds to run, starting at 0  [default: as in the file]",
 )
 @click.option(
     "--data-root", type=click.Path(), metavar="DIR", help="Folder of npz files to use instead of downloading."
@@ -41,10 +44,10 @@ def reproduce(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Run experiments and hold what comes out against what was reported.
+    """Run experiments and compare the results with the reported ones.
 
-    NAME is a settings file with the tables [run] and [reported], or one that ships, such as paper/cora. Seeds that are
-    kept already, of the same settings, are not run again; resume by running the same command again.
+    NAME is a settings file with the tables [run] and [reported], or one that ships with gelato, such as paper/cora.
+    Seeds already run with the same settings are not run again; resume by running the same command again.
     """
     from gelato.experiments.experiment import read_experiment
     from gelato.experiments.outcomes import compared, kept_words
@@ -57,7 +60,7 @@ def reproduce(
     for experiment in experiments:
         given: dict[str, Any] = {"seeds": seeds, "data_root": data_root, "device": device, "threads": threads}
         seeds_of = partial(kept_words, experiment, Path(out))
-        with interruptible(quiet, seeds_of, "the first seed was not done yet; run the same command again"):
+        with interruptible(quiet, seeds_of, "the first seed had not finished; run the same command again"):
             outcomes = run(experiment, Path(out), report=say, watch=partial(fitting_progress, quiet=quiet), **given)
         for each in compared(experiment, outcomes):
             rows.append({"experiment": experiment.name, "remark": experiment.remark, **each.as_json()})

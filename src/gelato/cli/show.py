@@ -117,7 +117,7 @@ def interruptible(quiet: bool, kept: Callable[[], str | None], otherwise: str) -
     try:
         yield
     except KeyboardInterrupt:
-        say_unless(quiet)(kept() or f"nothing is kept: {otherwise}")
+        say_unless(quiet)(kept() or f"nothing was saved: {otherwise}")
         raise
 
 

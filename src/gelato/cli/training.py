@@ -17,25 +17,31 @@ if TYPE_CHECKING:
     from gelato.runs.predictor import StoredPredictor
     from gelato.splits import Split
 
-FIRST = "the first trial or epoch was not done yet; run the same command again"
+FIRST = "the first trial or epoch had not finished; run the same command again"
 """Said after Ctrl-C when a run has nothing to resume from."""
 
 
 @click.command(epilog="Example: gelato fit cora --config paper/cora --out runs/cora")
 @options(READING)
-@method_option("The method to train  [default: that of --config, or gelato]", several=False)
+@method_option("The method to train  [default: the one in --config, or gelato]", several=False)
 @options(TRAINING)
-@click.option("--seed", type=click.IntRange(0, MOST), help="Seed of the training  [default: 0, or --config's]")
-@click.option("--whole", is_flag=True, help="Use all links in the end, hiding only a twentieth to select the model.")
+@click.option("--seed", type=click.IntRange(0, MOST), help="Seed for training  [default: 0, or --config's]")
+@click.option(
+    "--whole", is_flag=True, help="Score with all links, hiding only a twentieth of them to select the model."
+)
 @click.option(
     "--out",
     required=True,
     type=click.Path(),
     metavar="DIR",
-    help="Folder for the run; resume by running the same command.",
+    help="Folder for the run; resume by running the same command again.",
 )
 @click.option(
-    "--log", "logs", multiple=True, type=click.Choice(["tensorboard", "wandb", "mlflow"]), help="Also log metrics here."
+    "--log",
+    "logs",
+    multiple=True,
+    type=click.Choice(["tensorboard", "wandb", "mlflow"]),
+    help="Also log metrics to this tool. May be repeated.",
 )
 @options(RUNNING)
 @outputs(out=run_folder)
@@ -55,10 +61,10 @@ def fit(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Train a method on GRAPH, such as Gelato, which learns the weights of links from the attributes of nodes.
+    """Train a method on GRAPH, such as Gelato, which learns link weights from node attributes.
 
-    Settings that are not given are chosen on validation links. DIR gets the model, its settings, the metrics of every
-    epoch and a checkpoint; resume a stopped run by running the same command again.
+    Settings that are not given are chosen on validation links. The model, its settings, the metrics of every epoch and
+    a checkpoint are written to DIR; resume a stopped run by running the same command again.
     """
     from gelato.runs.folder import kept_words
 
@@ -95,15 +101,15 @@ def fit(
 
 @click.command(epilog="Example: gelato tune cora --option epochs=30 --out runs/cora-tuned")
 @options(READING)
-@method_option("The method to tune  [default: that of --config, or gelato]", several=False)
+@method_option("The method to tune  [default: the one in --config, or gelato]", several=False)
 @options(TRAINING)
-@click.option("--seed", type=click.IntRange(0, MOST), help="Seed of the trainings  [default: 0, or --config's]")
+@click.option("--seed", type=click.IntRange(0, MOST), help="Seed for training  [default: 0, or --config's]")
 @click.option(
     "--out",
     required=True,
     type=click.Path(),
     metavar="DIR",
-    help="Folder for trials and best.toml; resume by running the same command.",
+    help="Folder for trials and best.toml; resume by running the same command again.",
 )
 @options(RUNNING)
 @outputs(out=search_folder)
@@ -121,11 +127,11 @@ def tune(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Search the settings of a method for GRAPH, one after the other, over the grid that the method has.
+    """Search for the best settings of a method on GRAPH, one setting after another, over the method's grid.
 
-    Every trial is fitted anew and judged on validation links only; test links are not looked at. The best settings go
-    to DIR/best.toml for 'gelato fit --config'. Those of Gelato are never worse on validation links than plain
-    autocovariance.
+    Each trial is fitted from scratch and judged on validation links only; test links are not used. The best settings
+    are written to DIR/best.toml for 'gelato fit --config'. For Gelato, they are never worse on validation links than
+    plain autocovariance.
     """
     from gelato.evaluation.tune import kept_words, verdict
     from gelato.evaluation.tune import tune as search
@@ -161,7 +167,9 @@ def predictor_with(
 
     read = read_configuration(config) if config else None
     if read is not None and method not in (None, read.method):
-        raise click.UsageError(f"--config {config} holds settings of {read.method}, not of {method}; give one of them")
+        raise click.UsageError(
+            f"--config {config} holds settings of {read.method}, not of {method}; give only one of them"
+        )
     chosen = method or (DEFAULT if read is None else read.method)
     entry = METHODS[chosen]
     settings = dict(entry.quick if quick else {}) if read is None else dict(read.settings)

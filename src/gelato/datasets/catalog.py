@@ -177,7 +177,7 @@ _TABLE = (
         links=7_283,
         attributes=1_258,
         source="package metadata of Debian 12; a sample inside gelato",
-        licence="facts about packages; the source states none",
+        licence="facts about packages; the source states no licence",
         embedded=True,
     ),
 )

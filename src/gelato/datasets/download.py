@@ -165,7 +165,7 @@ class _Transfer:
             with _WEB.open(urllib.request.Request(self.remote.url, headers=headers), timeout=self.timeout) as reply:
                 self._receive(reply, done)
         except ValueError as error:  # an address or a header that cannot be parsed
-            raise http.client.HTTPException(f"the server's answer makes no sense: {error}") from error
+            raise http.client.HTTPException(f"the server's response is malformed: {error}") from error
         except urllib.error.HTTPError as error:
             error.close()
             if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not done:
@@ -181,7 +181,7 @@ class _Transfer:
             done = 0  # the server sends the file from its beginning
         elif not str(reply.headers.get("Content-Range", "")).startswith(f"bytes {done}-"):
             self.part.unlink(missing_ok=True)
-            raise ConnectionError("the server sent another range than requested")
+            raise ConnectionError("the server sent a different range than requested")
         total = done + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
         self._check_size(max(done, total or 0), "announces")
         tag = reply.headers.get("ETag", "")

@@ -81,7 +81,7 @@ def two_cliques(size: int, *, bridge: bool = False) -> Graph:
     Graph(8 nodes, 11 links, 0 attributes)
     """
     if size < 4:
-        raise InputError(f"size must be at least 4, or the missing links are not the likeliest ones, got {size}")
+        raise InputError(f"size must be at least 4, or the missing links would not be the most likely ones, got {size}")
     u, v = np.triu_indices(size, 1)
     clique = np.column_stack([u, v])[1:]  # the first pair is (0, 1)
     extra = np.array([[size - 1, 2 * size - 1]] if bridge else [], dtype=np.int64).reshape(-1, 2)

@@ -87,17 +87,17 @@ def evaluate(
 
     Args:
         split: what is hidden.
-        method: a name in ``METHODS``, fitted on the split; or with ``scores`` what to call them.
+        method: a name in ``METHODS``, fitted on the split; or, with ``scores``, what to call them.
         dataset: what to call the graph in the result.
         regime: ``unbiased`` (every non-link), ``partitioned`` (inside METIS parts) or ``biased`` (sampled).
         phase: rank the ``test`` or the ``valid`` links.
-        options: keyword arguments of the method, such as ``steps``; with ``scores`` whatever tells them apart.
-        scores: those of a model that is trained already, from the training graph of the split.
+        options: keyword arguments of the method, such as ``steps``; with ``scores``, whatever identifies them.
+        scores: those of an already trained model, from the training graph of the split.
         parts: number of METIS parts, for ``partitioned``.
         ratio: negatives for each positive, for ``biased``.
         seed: of the partition or the sample.
         threads: all cores by default.
-        progress: called with the pairs done and in all.
+        progress: called with the pairs done and in total.
         resume: folder where a long count is kept, so that the same call resumes where it was stopped.
     """
     if not isinstance(split, Split):
@@ -117,7 +117,7 @@ def evaluate(
         ranks = rank(scores, candidates, threads=threads, progress=progress, checkpoint=checkpoint)
     except KeyboardInterrupt as error:
         if checkpoint is not None and checkpoint.path.exists():
-            error.add_note("what was counted is kept; resume by running the same command again")
+            error.add_note("the counts so far are saved; resume by running the same command again")
         raise
     seconds += time.perf_counter() - begin
     if checkpoint is not None:

@@ -80,9 +80,9 @@ def tune(
     """
     grid = METHODS[base.method].grid
     if not grid:
-        raise InputError(f"{base.method} has no setting to tune; take one of {', '.join(tunable())}")
+        raise InputError(f"{base.method} has no settings to tune; use one of {', '.join(tunable())}")
     if len(split.valid) == 0:
-        raise InputError("the split hides no validation links; trials are judged by them: hide a share")
+        raise InputError("the split hides no validation links to judge trials on; hide a share of the links")
     problem = METHODS[base.method].unfit(split.train)
     if problem is not None:
         raise InputError(problem)
@@ -126,7 +126,7 @@ def verdict(trials: list[Trial], best: Trial) -> list[str]:
             f"No settings did better than {plain} on the validation links ({best.figures}); best.toml holds {plain}."
         ]
     if any(trial.figures == best.figures for trial in references):
-        return [f"The best settings did no better than {plain} on the validation links ({best.figures} both)."]
+        return [f"The best settings did no better than {plain} on the validation links ({best.figures} for both)."]
     return []
 
 
@@ -140,7 +140,7 @@ def kept_words(folder: Path) -> str | None:
     if not count:
         return None
     kept = "1 trial is" if count == 1 else f"{count:,} trials are"
-    return f"{kept} kept in {folder}; resume by running the same command again"
+    return f"{kept} saved in {folder}; resume by running the same command again"
 
 
 def check_folder(folder: Path) -> None:
@@ -166,7 +166,7 @@ def _opened(folder: Path, key: dict[str, Any]) -> "Iterator[_Notes]":
         raise InputError(f"{folder}: another process is tuning here; wait for it, or give another folder") from None
     except (OSError, NotImplementedError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{folder}: cannot be made the folder of a search: {reason}") from None
+        raise InputError(f"{folder}: cannot be used as the folder of a search: {reason}") from None
     try:
         remove_leftovers(folder, alone=True)
         yield _Notes(folder, key)

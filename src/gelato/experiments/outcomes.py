@@ -148,7 +148,7 @@ def kept(experiment: Experiment, folder: Path) -> list[SeedResult]:
         try:
             outcome = SeedResult(**json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, TypeError) as error:
-            raise InputError(f"{path}: is not an outcome of an experiment: {error}; delete it") from None
+            raise InputError(f"{path}: is not a result of an experiment: {error}; delete it") from None
         if outcome.hash == experiment.hash:
             outcomes.append(outcome)
     return sorted(outcomes, key=lambda each: each.seed)
@@ -160,7 +160,7 @@ def kept_words(experiment: Experiment, folder: Path) -> str | None:
     if not count:
         return None
     seeds = "1 seed is" if count == 1 else f"{count:,} seeds are"
-    return f"{experiment.name}: {seeds} kept in {folder}; resume by running the same command again"
+    return f"{experiment.name}: {seeds} saved in {folder}; resume by running the same command again"
 
 
 def compared(experiment: Experiment, outcomes: Sequence[SeedResult]) -> list[Agreement]:

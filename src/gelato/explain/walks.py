@@ -72,7 +72,7 @@ def walks_between(scores: Scores, u: int, v: int, limit: int | None = None, *, r
     walked = walk_scores_of(scores)
     check_nodes(np.array([[u, v]]), walked.n)
     if u == v:
-        raise InputError(f"walks are explained between two different nodes, got {u} twice")
+        raise InputError(f"walks must join two different nodes, got {u} twice")
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1, got {limit}; None lists all walks")
     lengths = range(1, walked.steps + 1) if walked.every_length else (walked.steps,)

@@ -17,7 +17,7 @@ def reason_of(explanation: "Explanation") -> str:
     """Why the pair has its score, in one short phrase: its heaviest route."""
     if not explanation.routes:
         if explanation.background > 0:
-            return "scored by their numbers of links alone"
+            return "scored only by how many links each has"
         return number_of_walks(explanation)
     route = explanation.routes[0]
     share = f"{whole_percent(route.share)} of the walks"
@@ -152,9 +152,9 @@ def _about(edge: "Edge") -> str:
 
 def _background(explanation: "Explanation") -> list[str]:
     if explanation.background < 0:
-        return ["the background, subtracted, is what walks between nodes with this many links would reach by chance"]
+        return ["the background, subtracted here, is what walks between nodes with this many links reach by chance"]
     if explanation.background > 0:
-        return ["the background is the product of their numbers of links"]
+        return ["the background is the product of their degrees"]
     return ["there is no background: the score is the sum of the walks"]
 
 

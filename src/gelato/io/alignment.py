@@ -55,7 +55,7 @@ class Alignment:
                 f"{some(self.unknown)}"
             )
         if not self.same_order:
-            sentences.append("the columns are in another order and are put into the model's order")
+            sentences.append("the columns are in another order and are rearranged to match the model")
         return "; ".join(sentences)
 
 

@@ -35,7 +35,7 @@ def _checked(path: Path, stream: IO[bytes], wanted: Collection[str] | None) -> l
         for member in archive.infolist():
             name = member.filename.removesuffix(".npy")
             if name in sizes:
-                raise ValueError(f"there are two arrays {name}")
+                raise ValueError(f"there are two arrays called {name}")
             if (wanted is None or name in wanted) and member.filename != name:
                 sizes[name] = _size(archive, member, name, path)
     total, available = sum(sizes.values()), available_memory()

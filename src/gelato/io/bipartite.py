@@ -57,7 +57,7 @@ def verdict(table: Table, schema: EdgeSchema, layout: Layout, links: Links, dire
     """Whether source and target are two kinds of nodes."""
     if directed and schema.bipartite:
         raise InputError(
-            f"{table.label}: links between two kinds of nodes have no direction to tell apart; "
+            f"{table.label}: links between two kinds of nodes cannot be directed; "
             "leave out directed (--directed) or bipartite (--bipartite)"
         )
     if schema.bipartite is not None:

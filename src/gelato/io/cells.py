@@ -50,7 +50,7 @@ def _moment(cell: Any, place: str) -> float:
     try:
         time = float(cell)
     except (TypeError, ValueError):
-        raise InputError(f"{place}: time {cell!r} is not a number, as the first time is; {_ONE_CLOCK}") from None
+        raise InputError(f"{place}: time {cell!r} is not a number, but the first time is; {_ONE_CLOCK}") from None
     if not math.isfinite(time):
         raise InputError(
             f"{place}: time {cell!r} is not finite; give every link a time, or ignore times with time=False "

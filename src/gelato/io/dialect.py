@@ -24,7 +24,7 @@ _MATRIX = "%%matrixmarket"
 _FOREIGN = {
     "gzip data (add .gz to its name)": (b"\x1f\x8b",),
     "a zip archive or a spreadsheet": (b"PK\x03\x04",),
-    "a parquet file (let its name end in .parquet)": (b"PAR1",),
+    "a parquet file (its name must end in .parquet)": (b"PAR1",),
     "a PDF file": (b"%PDF",),
     "an HDF5 file": (b"\x89HDF",),
     "a SQLite database": (b"SQLite format 3",),
@@ -107,7 +107,7 @@ def check_text(path: Path, start: bytes, known: str) -> None:
         text = start.decode(errors="replace").lstrip("\ufeff \t\r\n").casefold()
         reason = next((name for mark, name in _MARKUP.items() if text.startswith(mark)), None)
     if reason is not None:
-        raise InputError(f"{path} looks like {reason}, not like a table of text; what can be read is {known}")
+        raise InputError(f"{path} looks like {reason}, not like a text table; supported files: {known}")
 
 
 def _delimiter(kind: str, rows: Sequence[str], least: int) -> str:
@@ -159,6 +159,8 @@ def _matrix_market(path: Path, banner: str, rows: Sequence[str]) -> Dialect:
         )
     size = rows[0].split() if rows else []
     if len(size) != 3 or not all(cell.isdecimal() for cell in size):
-        raise InputError(f"{path}: a Matrix Market file gives its numbers of rows, columns and entries first; add them")
+        raise InputError(
+            f"{path}: a Matrix Market file must begin with its numbers of rows, columns and entries; add them"
+        )
     names = ("row", "column") if form[2] == "pattern" else ("row", "column", "weight")
     return Dialect(SPACES, True, 1, names, size[0] != size[1], ("a Matrix Market file",))

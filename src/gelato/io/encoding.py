@@ -151,8 +151,8 @@ class Encoder:
             name = next(iter(self._left_out))
             reasons = some([f"{column} ({why})" for column, why in self._left_out.items()], LISTED)
             raise InputError(
-                f"{self._table.label}: no column carries attributes: {reasons}; keep one by saying what it is, such as"
-                f" --kind {name}=category, text or number (kinds={{{name!r}: 'category'}}), or leave the table out"
+                f"{self._table.label}: no column can be used as an attribute: {reasons}; keep one by giving its kind, "
+                f"such as --kind {name}=category, text or number (kinds={{{name!r}: 'category'}}), or leave it out"
             )
 
     def _notes(self, numbers: Sequence[str], binary: set[str]) -> Notes:

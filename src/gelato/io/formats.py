@@ -43,8 +43,8 @@ def read_graph(
 ) -> Graph:
     """The graph in a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``), ``.parquet`` or ``.npz`` file.
 
-    All but ``.npz`` hold one link per row. A file of any other suffix, or of none, is looked at and read like ``.txt``.
-    Columns are given by name, or by position counted from 0. Names of nodes are text, also where all of them are
+    All but ``.npz`` hold one link per row. A file with another suffix, or none, is inspected and read like ``.txt``.
+    Columns are given by name, or by position counted from 0. Names of nodes are text, even if all of them are
     integers. Nodes come in the order of the attribute table when there is one, else in the order in which the links
     first name them. Loops and repeats are dropped and counted in ``graph.dropped``.
 
@@ -69,8 +69,8 @@ def read_graph(
         negative: what becomes of rows with negative or zero weights: ``"refuse"``, ``"drop"``, or ``"absolute"``,
             which takes the size of the weight.
         bipartite: whether the two node columns name different things, such as users and films, so that 1 in one and 1
-            in the other are two nodes. By default they do when there is a header, their names differ and are no known
-            pair of directions, such as source and target, and the graph is not directed.
+            in the other are two nodes. By default they do when there is a header, their names differ and are not a
+            known pair of directions, such as source and target, and the graph is not directed.
         among: columns whose nodes are linked with one another, row by row, instead of a source with a target.
         kinds, missing, scale, key: as in ``read_attributes``; ``missing`` also fills in the attributes of nodes that
             have no row, which are refused otherwise, and ``"drop"`` leaves out links with an empty weight or time.

@@ -160,8 +160,8 @@ def _side_of_alone(nodes: Nodes, node_of: NDArray[np.int64], table: AttributeTab
     if len(described) == 1 or not unclear:
         return int(described[0])
     raise InputError(
-        f"{table.place(unclear[0])}: no link of {label} names node {table.names[unclear[0]]!r}, so it is not known to "
-        f"which side it belongs ({len(unclear):,} such rows); leave them out with isolated='drop' (--isolated drop), "
+        f"{table.place(unclear[0])}: no link of {label} names node {table.names[unclear[0]]!r}, so its side is "
+        f"unknown ({len(unclear):,} such rows); leave them out with isolated='drop' (--isolated drop), "
         "or read one kind of node with bipartite=False (--no-bipartite)"
     )
 

@@ -133,7 +133,7 @@ def _vectors(graph: Any, names: list[Any], key: str) -> NDArray[np.float64]:
 def _vector(data: Any, key: str, place: str, size: int | None) -> NDArray[np.float64]:
     """The numbers under a key, ``size`` of them."""
     if key not in data:
-        raise InputError(f"{place} has no {key!r}; give it one, as the others have")
+        raise InputError(f"{place} has no {key!r}; give it one, like the others")
     try:
         vector = real_numbers(data[key], key).ravel()
     except (TypeError, ValueError):  # InputError is a ValueError

@@ -47,13 +47,13 @@ class Notes:
     missing: tuple[MissingCells, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"nodes by {self.key}"] if self.key else []
+        parts = [f"nodes named by {self.key}"] if self.key else []
         if self.numbers:
-            parts.append(f"{_count(self.numbers, 'number')}{SCALED[self.scale]} ({some(self.numbers)})")
+            parts.append(f"{_count(self.numbers, 'numeric column')}{SCALED[self.scale]} ({some(self.numbers)})")
         if self.flags:
             parts.append(f"{_count(self.flags, 'column')} of 0 and 1 ({some(self.flags)})")
         if self.categories:
-            parts.append(f"{_count(self.categories, 'category', 'categories')} ({some(self.categories)})")
+            parts.append(f"{_count(self.categories, 'categorical column')} ({some(self.categories)})")
         if self.texts:
             parts.append(f"text in {some(self.texts)}")
         if self.left_out:

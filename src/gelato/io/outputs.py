@@ -69,7 +69,7 @@ def check_output(path: PLACE, inputs: Iterable[tuple[str, PLACE]] = (), option: 
     own = f"{option} {path}".strip()
     for name, source in inputs:
         if same_place(path, source):
-            raise InputError(f"{own} is what {name} {source} reads, and would be lost; give another name")
+            raise InputError(f"{own} would overwrite {name} {source}, which is read; give another name")
     check_file(path)
     check_parent(path)
 
@@ -104,7 +104,7 @@ def made_folders(*folders: Path) -> Iterator[None]:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise InputError(f"{folder}: this folder cannot be made: {error.strerror or error}") from None
+                raise InputError(f"{folder}: this folder cannot be created: {error.strerror or error}") from None
         yield
     except BaseException:
         for folder in missing:

@@ -54,7 +54,7 @@ def links_line(
     parts = [f"{_many(graph.m, 'link')} between {_many(graph.n, 'node')}", _roles(table, layout)]
     if unused:
         shown = some([table.called(column) for column in unused])
-        parts.append(f"not used: {shown}" + (f" (use --weight {weigh} to weigh the links)" if weigh else ""))
+        parts.append(f"not used: {shown}" + (f" (--weight {weigh} uses it as link weights)" if weigh else ""))
     dropped = [
         (graph.dropped.loops, "self-loop", ""),
         (graph.dropped.repeats, "repeated link", ""),
@@ -64,7 +64,7 @@ def links_line(
     if gone:
         parts.append("dropped " + " and ".join(gone))
     if left_out.negative:
-        fate = "counted by the size of the weight" if sized else "left out"
+        fate = "counted with the absolute value of the weight" if sized else "left out"
         parts.append(
             f"{_many(left_out.negative, 'row')} with a negative or zero weight {_are(left_out.negative)} {fate}"
         )
@@ -81,7 +81,7 @@ def attributes_line(summary: str, joined: Joined, missing: str | None) -> str:
     parts = [summary]
     if joined.without:
         verb = "gets" if joined.without == 1 else "get"
-        values = "zeros" if missing in (None, "zero") else "what missing cells get"
+        values = "zeros" if missing in (None, "zero") else "the same values as missing cells"
         parts.append(f"{_many(joined.without, 'node')} without a row {verb} {values}")
     if joined.alone:
         parts.append(

@@ -17,7 +17,7 @@ from gelato.splits import Split
 
 
 class Heuristic(StoredPredictor):
-    """A function from a graph to scores with the habits of an estimator; there is nothing to train.
+    """A heuristic as an estimator: a function from a graph to scores, with nothing to train.
 
     Args:
         method: its name in ``METHODS``, such as ``ac``.
@@ -74,7 +74,7 @@ class Heuristic(StoredPredictor):
 
     def _check_fitted(self) -> None:
         if not self.fitted:
-            raise InputError("nothing is fitted; call fit first")
+            raise InputError("the predictor is not fitted; call fit first")
 
     @classmethod
     def _of(cls, method: str, settings: dict[str, Any], folder: Path) -> Self:

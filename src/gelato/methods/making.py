@@ -79,7 +79,7 @@ def open_run(path: str | os.PathLike[str], device: str | None = None) -> OpenedR
 
 
 def open_model(path: str | os.PathLike[str], graph: Graph | None = None, device: str | None = None) -> StoredPredictor:
-    """The model of a run or of ``save`` for ``graph``, or for all links of its own, to run on ``device``."""
+    """Open the model of a run or of ``save``, for ``graph`` or for all links of its own graph, to run on ``device``."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"open_model takes the folder of a run or a model, got {type(path).__name__}")
     folder = Path(path)

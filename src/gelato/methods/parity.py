@@ -29,6 +29,6 @@ def needs_odd_steps(graph: Graph, options: Mapping[str, Any]) -> str | None:
     if graph.sides is None or (steps >= 3 and (steps % 2 == 1 or options.get("self_loops") == "all")):
         return None
     return (
-        f"scores every unlinked {ACROSS} by its numbers of links alone, since no walk of"
+        f"scores every unlinked {ACROSS} by the degrees of its nodes alone, since no walk of"
         f" {steps} step{'s' if steps > 1 else ''} joins one; {FITTING}"
     )

@@ -94,13 +94,13 @@ METHODS: Registry[Method] = Registry(
         ),
         "gae": Method(
             "gelato.methods.gae.model:GAE", GaeSettings, "graph auto-encoder",
-            "Inner products of graph convolutions, trained to rebuild all n^2 entries of the adjacency.",
+            "Inner products of graph convolutions, trained to reconstruct all n^2 entries of the adjacency.",
             cites="Kipf & Welling 2016", trains=True, extra=TRAIN, unfit=gae_unfit,
             grid={"hidden": (16, 32, 64), "width": (8, 16, 32), "dropout": (0.0, 0.2, 0.5)},
         ),
         "gcn": Method(
             "gelato.methods.gcn.model:GCN", GcnSettings, "GCN with a pair MLP",
-            "An MLP on products of graph convolutions, trained on links and drawn non-links.",
+            "An MLP on products of graph convolutions, trained on links and sampled non-links.",
             cites="Li et al., NeurIPS 2023", trains=True, extra=TRAIN, unfit=gcn_unfit,
             grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
         ),

@@ -211,7 +211,7 @@ class ExpectedPrecision:
         if stated:
             times = "once" if self.repeats == 1 else f"{self.repeats} times"
             how = "leaving out the latest links" if self.by_time else "hiding as many known links"
-            sentences.append(f"This was tried {times} by {how} and looking for them.")
+            sentences.append(f"This was tested {times} by {how} and looking for them.")
         return sentences
 
     def _clause(self, stated: Stated, rest: str) -> str:

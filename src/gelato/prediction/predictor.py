@@ -139,7 +139,7 @@ class LinkPredictor(ABC):
             between: two lists of nodes; only pairs with one end in each.
             exclude: pairs to leave out.
             min_score: leave out pairs with a lower score.
-            progress: called with the pairs done and in all.
+            progress: called with the pairs done and in total.
         """
         chosen: dict[str, Any] = {"per_node": per_node, "min_score": min_score}
         if nodes is not None:
@@ -160,7 +160,9 @@ class LinkPredictor(ABC):
     def explain_pair(self, u: int, v: int, *, limit: int = 5, with_rank: bool = True) -> Explanation:
         """The same of two indices."""
         if u == v:
-            raise InputError(f"a link has two nodes, got {self.graph_.name_of(u)!r} twice; give another one")
+            raise InputError(
+                f"a link joins two different nodes, got {self.graph_.name_of(u)!r} twice; give another one"
+            )
         return explain(
             self.scores(),
             self.graph_,

@@ -84,7 +84,7 @@ class Checkpoint:
             self._write(*self._kept)
         except OSError as error:
             self.every = math.inf
-            LOG.warning("cannot keep %s (%s): this run will not be resumable", self.path, error)
+            LOG.warning("cannot save %s (%s): it will not be possible to resume this run", self.path, error)
         self._written = time.monotonic()
 
     def _write(self, part: Mapping[str, NDArray[Any]], done: NDArray[np.bool_]) -> None:

@@ -39,7 +39,7 @@ class Estimate:
 
 
 def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = None, seed: int = 0) -> Estimate:
-    """Predict time and memory of ``rank(scores, candidates)`` from a sample, as the form of the scores sees fit.
+    """Predict time and memory of ``rank(scores, candidates)`` from a sample, in a way that suits these scores.
 
     Args:
         scores: any predictor.

@@ -142,7 +142,7 @@ def metric(name: str, ranks: Ranks) -> float:
     """The metric called ``name``, such as ``ap``, ``hits@1000`` or ``precision@100%`` (of the positives)."""
     if not isinstance(ranks, Ranks):
         raise InputError(
-            f"metric takes the name of a metric and Ranks, got {type(ranks).__name__}; gelato.rank gives them"
+            f"metric takes the name of a metric and Ranks, got {type(ranks).__name__}; gelato.rank returns them"
         )
     part, cut = _parsed(name, ranks.positives)
     return part.value(ranks, *cut)

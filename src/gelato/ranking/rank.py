@@ -36,13 +36,13 @@ def rank(
         threads: how many threads; all cores by default. The result does not depend on it.
         block_rows: rows between two reports of progress. The result does not depend on it.
         progress: called after every block.
-        checkpoint: where counts are kept, so that a stopped run can be resumed; nothing is kept of scores
+        checkpoint: where counts are kept, so that a stopped run can be resumed; nothing is kept for scores
             without a key.
         engine: a name in ``ENGINES``: what runs the blocks.
     """
     if not isinstance(candidates, Candidates):
         kind = type(candidates).__name__
-        raise InputError(f"rank takes scores and candidates, got {kind}; gelato.unbiased(split) gives candidates")
+        raise InputError(f"rank takes scores and candidates, got {kind}; gelato.unbiased(split) returns candidates")
     check_fit(scores, candidates.n, candidates.directed)
     if len(candidates.positives) == 0:
         raise InputError("there is no positive to rank; hide at least one link")

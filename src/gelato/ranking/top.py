@@ -54,7 +54,7 @@ def top(
 ) -> Links:
     """The ``k`` best of all pairs that are not links of ``graph``; fewer if fewer qualify.
 
-    On a bipartite graph only pairs across its two sides take part, also with the restrictions below.
+    On a bipartite graph, only pairs across its two sides take part, even with the restrictions below.
     Pairs that no walk joins take part like all others. Memory is ``O(n + k)`` for each thread, besides the result;
     time that of walks from the nodes that matter: all, or with ``nodes`` or ``between`` those of the smaller side.
 
@@ -75,7 +75,7 @@ def top(
         exclude: ``(e, 2)`` pairs left out besides the links; either way round unless the graph is directed.
         min_score: leave out pairs with a lower score.
         threads: all cores by default. The result does not depend on it.
-        progress: called with the pairs done and in all.
+        progress: called with the pairs done and in total.
         engine: a name in ``ENGINES``: what runs the blocks.
     """
     check_fit(scores, graph.n, graph.directed)

@@ -54,7 +54,7 @@ def tiles(facts: GraphFacts) -> list[tuple[str, str]]:
     shown = [
         (f"{facts.n:,}", f"nodes{sides}"),
         (f"{facts.m:,}", f"links, {kind}"),
-        (f"{facts.f:,}", "attributes") if facts.f else ("none", "attributes"),
+        (f"{facts.f:,}", "attributes"),
         (f"1 in {large(round(facts.pairs / max(1, facts.m)))}", f"of {large(facts.pairs)} {pairs} is a link"),
         (f"{facts.mean_degree:.1f}", f"links per node on average, {facts.max_degree:,} at most"),
         (f"{facts.components:,}", "connected component" if facts.components == 1 else "connected components"),

@@ -78,7 +78,7 @@ def _compared(measured: Measured, ap: float) -> list[str]:
         return [f"The best heuristic, {words}, beats {name} here: AP {percent(theirs)}% against {percent(ap)}%."]
     if higher(ap, theirs):
         return [f"The best heuristic, {words}, has an AP of {percent(theirs)}%; {name} has {percent(ap)}%."]
-    return [f"The best heuristic, {words}, does just as well: AP {percent(ap)}% both."]
+    return [f"The best heuristic, {words}, does just as well: AP {percent(ap)}% for both."]
 
 
 def _value(outcome: Outcome) -> float:

@@ -66,7 +66,7 @@ def read_tensors(path: Path) -> tuple[Tensors, dict[str, str]]:
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; give the folder of a finished run") from None
     except (SafetensorError, OSError) as error:
-        raise InputError(f"{path}: is not a whole safetensors file ({error}); delete it and train again") from None
+        raise InputError(f"{path}: is not a complete safetensors file ({error}); delete it and train again") from None
     recorded = words.pop("sha256", None)
     if (format_of(words, path) > 3 or recorded is not None) and recorded != _checksum(tensors, words):
         raise InputError(f"{path}: is damaged: its checksum does not match; delete it and train again")
@@ -79,7 +79,7 @@ def format_of(about: Mapping[str, Any], path: Path) -> int:
     number = int(told) if told.isdecimal() else -1
     if number not in READABLE:
         known = " and ".join(map(str, READABLE))
-        raise InputError(f"{path}: has format {told!r}, this release of gelato reads {known}; train again")
+        raise InputError(f"{path}: has format {told!r}, but this release of gelato reads {known}; train again")
     return number
 
 

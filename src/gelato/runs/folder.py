@@ -126,7 +126,7 @@ def opened(path: str | os.PathLike[str], identity: Identity, older: Mapping[str,
         raise InputError(f"{path}: another process is writing this run; wait for it, or give another folder") from None
     except (OSError, NotImplementedError) as error:
         raise InputError(
-            f"{path}: cannot be made the folder of a run: {getattr(error, 'strerror', None) or error}"
+            f"{path}: cannot be used as the folder of a run: {getattr(error, 'strerror', None) or error}"
         ) from None
     folder, resumed = RunFolder(goal), False
     try:
@@ -155,7 +155,7 @@ def kept_words(path: Path) -> str | None:
         kept = "1 trial of settings is" if trials == 1 else f"{trials:,} trials of settings are"
     else:
         return None
-    return f"{kept} kept in {path}; resume by running the same command again"
+    return f"{kept} saved in {path}; resume by running the same command again"
 
 
 def _lines(path: Path) -> int:
@@ -184,7 +184,7 @@ def check_place(path: Path) -> bool:
     others = sorted(each.name for each in path.iterdir() if each.name != LOCK and not each.name.startswith(SCRATCH))
     if others and not _is_run(path):
         raise InputError(
-            f"{path}: is not empty and is not a run (it has {others[0]}); give a new folder, such as {path / 'run'}"
+            f"{path}: is not empty and not a run (it contains {others[0]}); give a new folder, such as {path / 'run'}"
         )
     return False
 

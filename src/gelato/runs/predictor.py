@@ -148,7 +148,7 @@ class StoredPredictor(LinkPredictor):
             run: a folder for checkpoints, metrics and the model; resume a stopped run by the same call.
             report: called after every epoch.
             callbacks: called after every epoch too, such as ``TensorBoard`` of ``gelato.training.callbacks``.
-            progress: called with the trials of settings done and in all, while open settings are chosen; and with the
+            progress: called with the trials of settings done and in total, while open settings are chosen; and with the
                 steps of methods that have no epochs.
 
         A call that fails or is interrupted leaves the predictor as it was.
@@ -174,7 +174,7 @@ class StoredPredictor(LinkPredictor):
         links = data if isinstance(data, Split) else self._hiding(data)
         self.check_graph(links.train)
         if self.selects and len(links.valid) == 0:
-            raise InputError("the split hides no validation links; a model is selected on them: hide a share")
+            raise InputError("the split hides no validation links to select the model on; hide a share of the links")
 
         def each(epoch: Any) -> None:
             for call in reports:
@@ -261,9 +261,9 @@ class StoredPredictor(LinkPredictor):
     def applied(self, graph: Graph) -> Self:
         """The same model for another graph with the same attributes, without training.
 
-        The graph may have other links, new nodes, or be another altogether. Attributes go by the names of their
-        columns: those that ``graph`` lacks count as 0, those that the model does not know are left out, and
-        ``remarks_`` says so.
+        The graph may have other links, new nodes, or be a different one altogether. Attributes are matched by the
+        names of their columns: those that ``graph`` lacks count as 0, those that the model does not know are left
+        out, and ``remarks_`` says so.
         """
         self._check_fitted()
         if not isinstance(graph, Graph):
@@ -271,11 +271,11 @@ class StoredPredictor(LinkPredictor):
         if graph.directed != self._graph.directed:
             kinds = ("undirected", "directed")
             raise InputError(
-                f"the model was trained on {kinds[self._graph.directed]} links, the graph's are"
+                f"the model was trained on {kinds[self._graph.directed]} links, but the graph has"
                 f" {kinds[graph.directed]}; train a model for it"
             )
         if self.columns_ is None and self.trained and graph.f != self._graph.f:
-            raise InputError(f"the model learned from {self._graph.f:,} attributes, the graph has {graph.f:,}")
+            raise InputError(f"the model learned from {self._graph.f:,} attributes, but the graph has {graph.f:,}")
         twin = copy(self)
         twin.remarks_, twin.valid_ = [], self._seen.selected_in(graph)
         if self.columns_ is not None and self.trained:
@@ -295,7 +295,7 @@ class StoredPredictor(LinkPredictor):
     def rehearse(self, split: Split, run: Path | None = None) -> Scores:
         """Scores of ``split.graph`` without its test links, by a model that has not seen these.
 
-        That is this model where it can be so. Otherwise one with the same settings is trained without the test links,
+        That is this model where possible. Otherwise one with the same settings is trained without the test links,
         and selected on the validation links of ``split``, for as many epochs as this one was.
         """
         rest = split.graph.without(split.test)
@@ -314,7 +314,7 @@ class StoredPredictor(LinkPredictor):
         """Refuse to be tested on a split with other validation links: its test links may have selected this model."""
         self._check_fitted()
         if self.selects and not np.array_equal(split.valid, self.valid_):
-            raise InputError("the model was selected on other validation links than this split hides; train one for it")
+            raise InputError("the model was selected on other validation links than this split has; train one for it")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and its graph to a folder: ``config.json``, ``model.safetensors`` and ``graph.npz``."""
@@ -326,7 +326,7 @@ class StoredPredictor(LinkPredictor):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{path}: cannot be made a folder: {error.strerror or error}") from None
+            raise InputError(f"{path}: this folder cannot be created: {error.strerror or error}") from None
         self._write(folder)
         write_plain(self._graph, folder / GRAPH)
         write_json(folder / CONFIG, {"format": FORMAT, **self.config(self._graph)})
@@ -377,8 +377,8 @@ class StoredPredictor(LinkPredictor):
             )
         if stored.attribute_fingerprint != learned.get("attribute_hash_", stored.attribute_fingerprint):
             raise InputError(
-                f"{folder}: the model was trained with other attributes than this graph has; give the attribute"
-                " table it was trained with, or train a model for this one"
+                f"{folder}: the attributes of this graph differ from those the model was trained with; give the "
+                "attribute table it was trained with, or train a model for this one"
             )
         model.chosen_, model.columns_, model.remarks_ = learned["chosen_"], learned["columns_"], []
         model.valid_, selected = tensors["valid"], tensors["selected"]

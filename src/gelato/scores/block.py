@@ -29,14 +29,14 @@ class BlockScores:
         block: ascending ``(b,)`` rows and ``(c,)`` columns to their ``(b, c)`` scores; must not depend on how they are
             grouped, and must be symmetric unless directed. Picklable where there is a key.
         directed: whether ``(u, v)`` and ``(v, u)`` differ.
-        key: hash of everything the numbers depend on (``key_of``); ``None`` for a function that cannot be told from
-            another one, whose counts are not kept on disk.
+        key: hash of everything the numbers depend on (``key_of``); ``None`` for a function that cannot be told
+            apart from another one, whose counts are not kept on disk.
         listed: ``(p, 2)`` pairs to their ``(p,)`` scores, where that is faster than blocks of single rows.
         tolerance: share of its magnitude within which a score ties with another.
         floor: least magnitude for ties: larger than the scores where terms of both signs cancel.
         block_rows: how many rows to ask for at once, at most.
         threads: how many blocks may run at once; 1 where a block already uses every core.
-        preparation: predicts the seconds of all that happens once before the first block, where that is most of it.
+        preparation: predicts the seconds of everything that happens once, before the first block, where that dominates.
         memory_bytes: memory held besides the blocks.
 
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

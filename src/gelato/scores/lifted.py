@@ -44,7 +44,7 @@ TIES = TOLERANCE[np.dtype(np.float64)]
 
 @dataclass(frozen=True, eq=False)
 class LiftedScores:
-    """Base scores, above which some pairs stand by scores of their own.
+    """Base scores, with some pairs ranked above all others by scores of their own.
 
     The user sees the new score of a listed pair and the base score of every other one; the order is by tier first.
 

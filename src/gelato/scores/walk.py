@@ -214,8 +214,8 @@ class WalkScores:
         blurred = float((np.abs(score) <= self.tolerance * magnitude).mean())
         if blurred >= BLURRED:
             LOG.warning(
-                "walks of %d steps forget where they began: for %.0f%% of the pairs to be ranked the score is lost in"
-                " rounding, and they tie; take fewer steps",
+                "walks of %d steps forget where they started: the scores of %.0f%% of the pairs to be ranked are lost "
+                "in rounding, so they tie; use fewer steps",
                 self.steps,
                 100 * blurred,
             )

@@ -240,7 +240,7 @@ def test_training_that_diverges_says_so(parts):
 @pytest.mark.parametrize(
     ("unit", "expected"),
     [
-        (0, "all attributes are 0, so they carry nothing to learn from; correct the attribute table or leave it out"),
+        (0, "all attributes are 0, so there is nothing to learn from; correct the attribute table or leave it out"),
         (1e155, r"the largest attribute is 1e\+155, which the single precision of a network cannot square; scale"),
         (1e-200, r"the largest attribute is 1e-200, .*--scale standard"),
     ],
@@ -292,7 +292,7 @@ def test_what_is_no_model_is_refused(model, tmp_path):
     model.save(tmp_path / "saved")
     whole = (tmp_path / "saved" / MODEL).read_bytes()
     (tmp_path / "saved" / MODEL).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match="is not a whole safetensors file"):
+    with pytest.raises(InputError, match="is not a complete safetensors file"):
         Gelato.load(tmp_path / "saved")
 
 
@@ -329,7 +329,7 @@ def test_what_is_no_graph_or_too_small_is_refused(graph):
     tiny = Gelato().fit(Graph.from_edges([(0, 1), (1, 2), (2, 3)]))  # one link is hidden to select by
     assert tiny.chosen_["alpha"] == 1.0 and len(tiny.valid_) == 1 and len(tiny.predict_top(9)) == 3
     path = Graph.from_edges([(0, 1), (1, 2), (2, 3)], attributes=np.eye(4))
-    with pytest.raises(InputError, match="training needs at least two links, the training graph has 1"):
+    with pytest.raises(InputError, match="training needs at least two links, but the training graph has 1"):
         Gelato(**{**FIXED, "eta": 0.0}).fit(split(path, 0, (0.34, 0.34)))
     with pytest.raises(InputError, match="device 'meta' is not supported"):
         Gelato(**FIXED, device="meta").fit(graph)

@@ -209,7 +209,7 @@ def test_a_model_with_attributes_takes_other_graphs_of_as_many(parts, way):
     network, _ = trained(model, parts, settings)
     other = random_graph(5, nodes=9)
     assert np.isfinite(block_of(model.scores_of(network, other), other.n)).all()
-    with pytest.raises(InputError, match="learned from 3 attributes, the graph has 2"):
+    with pytest.raises(InputError, match="learned from 3 attributes, but the graph has 2"):
         model.scores_of(network, Graph(other.adjacency, attributes=np.ones((other.n, 2))))
 
 

@@ -31,7 +31,7 @@ class GaeTask:
     def __init__(self, network: Encoder, split: Split, settings: GaeSettings) -> None:
         graph = split.train
         if settings.batches > 1 and graph.m < 2:
-            raise InputError(f"masking needs at least two training links, there are {graph.m}; set batches to 1")
+            raise InputError(f"masking needs at least two training links, but there are {graph.m}; set batches to 1")
         self.network, self.settings, self._graph = network, settings, graph
         self.extra: Mapping[str, nn.Parameter] = {}
         self._device = network.weights[0].device

@@ -32,7 +32,7 @@ class GcnTask:
     def __init__(self, network: GcnNetwork, split: Split, settings: GcnSettings) -> None:
         graph = split.train
         if graph.m < 2:
-            raise InputError(f"training needs at least two links, the training graph has {graph.m}; hide fewer")
+            raise InputError(f"training needs at least two links, but the training graph has {graph.m}; hide fewer")
         self.network, self.settings, self._graph = network, settings, graph
         self.extra: Mapping[str, nn.Parameter] = {}
         self._device = network.encoder.weights[0].device

@@ -50,7 +50,9 @@ def scorer_of(split: Split, enhancer: Enhancer, settings: GelatoSettings) -> Sco
     """What is trained: the walk, or with heuristic ``none`` the pair MLP alone."""
     links = enhancer.links
     if enhancer.net is not None and len(links.pairs) < 2:
-        raise InputError(f"training needs at least two links, the training graph has {len(links.pairs)}; hide fewer")
+        raise InputError(
+            f"training needs at least two links, but the training graph has {len(links.pairs)}; hide fewer"
+        )
     if settings.heuristic == "none":
         return PairScorer(split, enhancer, settings)
     return WalkScorer(split, links, enhancer, settings)

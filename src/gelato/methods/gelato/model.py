@@ -67,12 +67,12 @@ class Gelato(TrainedPredictor):
         chosen_: the values of ``eta``, ``alpha``, ``beta`` and ``self_loops`` that were used.
         links_, weights_: the enhanced links and their weights.
         scale_: what each weight was multiplied by in the end; less than 1 for links that join new nodes.
-        fallback_: whether plain autocovariance was better on validation, and is what this model is.
+        fallback_: whether plain autocovariance was better on validation links, so that this model is just that.
         aps_: validation AP of the trained model and of plain autocovariance, where both were ranked.
         history_, best_epoch_, precision_, skipped_: as of every ``TrainedPredictor``.
         valid_: the validation links that selected the model.
-        columns_: names of the attributes it learned from, if they had any.
-        remarks_: what is worth knowing of the graph it was applied to, such as attributes that it lacks.
+        columns_: names of the attributes it learned from, if they have names.
+        remarks_: what is worth knowing about the graph it was applied to, such as attributes that it lacks.
 
     Example:
         >>> from gelato import Gelato, evaluate, load, split
@@ -262,7 +262,7 @@ class Gelato(TrainedPredictor):
         """The same in words."""
         links = f"on {'the' if len(self.valid_) >= FEW else 'only'} {len(self.valid_):,} validation links"
         figures = "" if self.aps_ is None else f" ({versus(*self.aps_)})"
-        which = "all scores" if (self.scale_ == 1).all() else "all scores, those of nodes without links aside,"
+        which = "all scores" if (self.scale_ == 1).all() else "all scores, except those of nodes without links,"
         if self.fallback_:
             return [f"Training did not improve on plain autocovariance {links}{figures}: {which} are those of ac."]
         if self.plain:
@@ -273,7 +273,7 @@ class Gelato(TrainedPredictor):
         if higher(*reversed(self.aps_)):
             return [
                 f"Plain autocovariance did better than the trained model {links} (AP {percent(self.aps_[1])}% against"
-                f" {percent(self.aps_[0])}%); leave {', '.join(PLAIN)} open to fall back to it."
+                f" {percent(self.aps_[0])}%); leave {', '.join(PLAIN)} unset to fall back to it."
             ]
         return [f"The trained model did no better than plain autocovariance {links}{figures}."]
 

@@ -56,11 +56,11 @@ def embeddings(encoder: Encoder, graph: Graph) -> NDArray[np.float64]:
     """``(n, h)`` what the encoder makes of a graph, in double precision and the same for every device."""
     if encoder.by_node and (graph.f or graph.n != encoder.inputs):
         raise InputError(
-            f"the model has no attributes to go by: it learned one embedding for each of {encoder.inputs:,} nodes, and"
-            f" cannot be applied to other nodes ({graph.n:,}, {graph.f:,} attributes); train a model for them"
+            f"the model was trained without attributes: it learned one embedding for each of {encoder.inputs:,} nodes, "
+            f"and cannot be applied to other nodes ({graph.n:,}, {graph.f:,} attributes); train a model for them"
         )
     if not encoder.by_node and graph.f != encoder.inputs:
-        raise InputError(f"the model learned from {encoder.inputs:,} attributes, the graph has {graph.f:,}")
+        raise InputError(f"the model learned from {encoder.inputs:,} attributes, but the graph has {graph.f:,}")
     step = Propagation(graph).matrix()
     h: NDArray[np.float64] | None = None
     for i, parameter in enumerate(encoder.weights):

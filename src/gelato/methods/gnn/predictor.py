@@ -24,8 +24,8 @@ class EncodedPredictor(TrainedPredictor):
         learned_from = self._seen.graph
         if graph.f == 0 and (graph.n != learned_from.n or not _alike(graph, learned_from)):
             raise InputError(
-                f"the model has no attributes to go by: it learned one embedding for each of {learned_from.n:,} nodes"
-                " and cannot be applied to others; train a model for them"
+                f"the model was trained without attributes: it learned one embedding for each of {learned_from.n:,} "
+                "nodes and cannot be applied to others; train a model for them"
             )
         super().adapt(graph)
 

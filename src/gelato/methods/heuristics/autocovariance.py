@@ -16,7 +16,7 @@ SelfLoops = Literal["isolated", "all"]
 def autocovariance(
     graph: Graph, *, steps: int = 3, self_loops: SelfLoops = "isolated", dtype: DTypeLike = np.float64
 ) -> WalkScores:
-    """Autocovariance of the ``steps``-step walk.
+    """Autocovariance of a random walk of ``steps`` steps.
 
     ``R = D/vol (D^-1 A)^t - d d^T / vol^2``                [method 4]
 

@@ -58,7 +58,9 @@ def katz_full(graph: Graph, *, beta: float | None = None, tolerance: float = 1e-
     norm = _spectral_norm(graph)
     beta = min(0.005, 0.5 / norm) if beta is None else beta
     if not 0 < beta * norm < 1:
-        raise InputError(f"beta must lie between 0 and 1 / ||A|| = {1 / norm:.3g} for the series to end, got {beta}")
+        raise InputError(
+            f"beta must lie between 0 and 1 / ||A|| = {1 / norm:.3g} for the series to converge, got {beta}"
+        )
     step = csr_array((beta * graph.adjacency).T)
     terms = max(LEAST_TERMS, math.ceil(math.log(tolerance) / math.log(beta * norm)))
 

@@ -60,7 +60,7 @@ class _DirectedJaccard:
 
 
 def preferential_attachment(graph: Graph) -> Scores:
-    """Product of the degrees ``d_u d_v``; on a directed graph of the links out of ``u`` and into ``v``.
+    """Product of the degrees, ``d_u d_v``; on a directed graph, out-degree of ``u`` times in-degree of ``v``.
 
     All background: no pair is explicit, so its ranks over all pairs cost almost nothing.
     """

@@ -27,12 +27,12 @@ def needs_a_small_graph(graph: Graph) -> str | None:
         return None
     return (
         f"simrank keeps two n x n matrices, {size / 2**30:.1f} GiB for {graph.n:,} nodes; "
-        f"use it on graphs of at most {int((LIMIT / 16) ** 0.5):,} nodes, or take ppr, which needs no such matrix"
+        f"use it on graphs of at most {int((LIMIT / 16) ** 0.5):,} nodes, or use ppr, which needs no such matrix"
     )
 
 
 def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> BlockScores:
-    """SimRank after some iterations of ``S <- C W^T S W`` with the diagonal reset to 1, from ``S = I``.
+    """SimRank after ``iterations`` steps of ``S <- C W^T S W`` with the diagonal reset to 1, from ``S = I``.
 
     ``W`` is the adjacency without weights, its columns normalised (on a directed graph by the links into a node).
     The matrix is computed when the first scores are asked for.

@@ -119,7 +119,7 @@ class Evidence:
     def attributes_of(self, pairs: ArrayLike, limit: int = 5) -> list[Effects]:
         """The same for ``(p, 2)`` links, together."""
         if limit < 1:
-            raise InputError(f"the number of attributes to tell must be at least 1, got {limit}")
+            raise InputError(f"the number of attributes to list must be at least 1, got {limit}")
         place = self._places(pairs)
         listed, X, share = self.links.pairs[place], self._X, self._similar_share(place)
         if X is None or len(listed) == 0 or (self._net is None and not share.any()):
@@ -167,5 +167,5 @@ class Evidence:
         known = np.append(self._keys, -1)[place] == key
         if not known.all():
             u, v = given[np.flatnonzero(~known)[0]]
-            raise InputError(f"({self.graph.name_of(u)}, {self.graph.name_of(v)}) is no link of the enhanced graph")
+            raise InputError(f"({self.graph.name_of(u)}, {self.graph.name_of(v)}) is not a link of the enhanced graph")
         return place

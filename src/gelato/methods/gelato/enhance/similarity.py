@@ -185,7 +185,7 @@ def jaccard(graph: Graph) -> Shares:
         node = np.searchsorted(X.indptr, negative[0], side="right") - 1
         raise InputError(
             f"jaccard needs attributes that are not negative, but attribute {X.indices[negative[0]]} of node {node}"
-            f" is {X.data[negative[0]]}; take the similarity cosine or correlation"
+            f" is {X.data[negative[0]]}; use the similarity cosine or correlation"
         )
     X.data = np.ldexp(X.data, 1 - np.frexp(X.data.max(initial=0))[1])  # exact, and no sum overflows
     return Shares(X)
