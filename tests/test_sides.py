@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gelato import Graph, InputError, load, read_graph, split, write_graph
+from gelato import Graph, Heuristic, InputError, load, read_graph, split, write_graph
 from gelato.cli import cli
 from gelato.io import from_networkx, to_networkx
 from gelato.splits import Split, rehearsals
@@ -135,3 +135,16 @@ def test_predict_suggests_pairs_across_and_says_the_same(shell):
     rows = json.loads(shell("predict", "--method", "ac", "--top", "5", "--repeats", "0", "--json").stdout)["links"]
     sides = random_bipartite(7, nodes=30).sides
     assert len(rows) == 5 and all(sides[row["source"]] != sides[row["target"]] for row in rows)
+
+
+def test_suggestions_name_the_first_side_first():
+    names = list("abcdef")
+    graph = Graph.from_edges(
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (2, 5)], names=names, sides=[1, 0, 1, 0, 1, 0]
+    )
+    links = Heuristic("ac").fit(graph).predict_top(9)
+    sides = dict(zip(names, graph.sides.tolist(), strict=True))
+    assert len(links) == 2
+    for rows in (list(links), list(links.to_pandas()[["source", "target", "score"]].itertuples(index=False))):
+        assert [(sides[u], sides[v]) for u, v, _ in rows] == [(0, 1)] * 2
+    assert links.columns()["source"] == [u for u, _, _ in links]

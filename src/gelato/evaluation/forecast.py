@@ -19,7 +19,8 @@ from gelato.prediction.reasons import have_reasons
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
-from gelato.runs.predictor import FitCost, StoredPredictor
+from gelato.runs.cost import FitCost
+from gelato.runs.predictor import StoredPredictor
 from gelato.splits import split
 
 STEPS = ("predict", "explain", "report")

@@ -56,7 +56,7 @@ class Suggestions:
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
         """The names of the two nodes, and the score, of each suggestion."""
-        for (u, v), score in zip(self.pairs.tolist(), self.score.tolist(), strict=True):
+        for (u, v), score in zip(self._read_pairs().tolist(), self.score.tolist(), strict=True):
             yield self.graph.name_of(u), self.graph.name_of(v), score
 
     @property
@@ -82,10 +82,7 @@ class Suggestions:
 
     def columns(self) -> dict[str, list[Any]]:
         """The columns by name: ranks, node names, scores, and whatever else is known."""
-        pairs, sides = self.pairs, self.graph.sides
-        if sides is not None and not self.per_node and len(pairs):  # the first side comes first
-            pairs = np.where((sides[pairs[:, 0]] == 1)[:, None], pairs[:, ::-1], pairs)
-        names = [(self.graph.name_of(u), self.graph.name_of(v)) for u, v in pairs.tolist()]
+        names = [(self.graph.name_of(u), self.graph.name_of(v)) for u, v in self._read_pairs().tolist()]
         values: dict[str, list[Any]] = dict(
             zip(
                 LINK_COLUMNS,
@@ -139,5 +136,12 @@ class Suggestions:
         """The graph as PyTorch Geometric's ``Data``, with ``predicted_edge_index`` and ``predicted_score``."""
         return to_pyg(self.graph, predicted=self)
 
+    def _read_pairs(self) -> Pairs:
+        """``(k, 2)`` the pairs as they are shown: on a bipartite graph, the node of the first side comes first."""
+        sides = self.graph.sides
+        if sides is None or self.per_node:
+            return self.pairs
+        return np.where((sides[self.pairs[:, :1]] == 1), self.pairs[:, ::-1], self.pairs)
+
     def _beside(self) -> dict[str, list[Any]]:
-        return {name: column for name, column in self.columns().items() if name not in LINK_COLUMNS[1:]}
+        return {name: column for name, column in self.columns().items() if name != "score"}

@@ -8,7 +8,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -21,6 +20,7 @@ from gelato.io import align_attributes, read_graph
 from gelato.io.alignment import rescaled
 from gelato.prediction.predictor import LinkPredictor
 from gelato.ranking.rank import Progress
+from gelato.runs.cost import FitCost
 from gelato.runs.files import (
     CONFIG,
     FORMAT,
@@ -47,23 +47,6 @@ HIDDEN_SHARE = 0.05
 
 Report = Callable[[Any], None]
 """Called with every ``Epoch`` of a training."""
-
-
-@dataclass(frozen=True, eq=False)
-class FitCost:
-    """What ``fit`` will take, from a small part of it that was timed.
-
-    Attributes:
-        parts: seconds by what they are for.
-        more: further seconds, if training continues to the last epoch.
-        again: seconds of training once more without some links, and how many more to the last epoch.
-        ready: a fitted stand-in, to time the rest by.
-    """
-
-    parts: Mapping[str, float]
-    ready: "StoredPredictor"
-    more: float = 0.0
-    again: tuple[float, float] = (0.0, 0.0)
 
 
 class StoredPredictor(LinkPredictor):

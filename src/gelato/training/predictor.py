@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.ranking.rank import Progress
+from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors, unedited
 from gelato.runs.folder import RunFolder
-from gelato.runs.predictor import FitCost, StoredPredictor
+from gelato.runs.predictor import StoredPredictor
 from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split

@@ -25,8 +25,8 @@ from gelato.methods.heuristics.autocovariance import autocovariance_with, loops_
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
+from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors
-from gelato.runs.predictor import FitCost
 from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split

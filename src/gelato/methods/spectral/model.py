@@ -12,9 +12,10 @@ from gelato.methods.spectral.scores import factors_of, scores_of
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.prediction.settings import Settings
 from gelato.ranking.rank import Progress
+from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors
 from gelato.runs.folder import RunFolder
-from gelato.runs.predictor import FitCost, StoredPredictor
+from gelato.runs.predictor import StoredPredictor
 from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split
