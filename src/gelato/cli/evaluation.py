@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import MOST, READING, RUNNING, TESTING, method_option, options, with_split
+from gelato.cli.options import READING, RUNNING, TESTING, method_option, options, with_split
 from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
 from gelato.cli.training import predictor_with
+from gelato.cli.values import Count
 
 if TYPE_CHECKING:
     from gelato.runs.predictor import StoredPredictor
@@ -156,12 +157,8 @@ def _predictors(
     help="The command to estimate; methods that train are timed for one epoch first.",
 )
 @method_option("One or more methods (see 'gelato methods'), or 'all' that need no training.")
-@click.option(
-    "--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="Suggestions, for predict and report."
-)
-@click.option(
-    "--repeats", type=click.IntRange(0, MOST), default=5, show_default=True, help="Trials, for predict and report."
-)
+@click.option("--top", type=Count(1), default=100, show_default=True, help="Suggestions, for predict and report.")
+@click.option("--repeats", type=Count(0), default=5, show_default=True, help="Trials, for predict and report.")
 @click.option("--config", type=click.Path(), metavar="FILE", help="Settings to train with, for predict.")
 @click.option("--device", metavar="DEVICE", help="Where to train, for predict.")
 @with_split
@@ -260,7 +257,7 @@ def methods(as_json: bool) -> None:
 
 
 @click.command(epilog="Example: gelato demo")
-@click.option("--threads", type=click.IntRange(1, MOST), metavar="N", help="Number of threads  [default: all cores]")
+@click.option("--threads", type=Count(1), metavar="N", help="Number of threads  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def demo(threads: int | None, quiet: bool) -> None:
     """Evaluate Gelato and every heuristic on the built-in sample graph, and show the ten best missing links."""

@@ -1,70 +1,21 @@
 """Options that several commands share, and how they become a graph and a split."""
 
 import json
-import math
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from gelato.cli.show import hold, progress_bar
+from gelato.cli.values import COUNT, Count, Number, RegimeName
 
 if TYPE_CHECKING:
     from gelato.graph import Graph
     from gelato.splits import Split
 
-    _Text = click.ParamType[str]  # older releases of click have no type arguments
-else:
-    _Text = click.ParamType
-
-
-class RegimeName(_Text):
-    """A name in REGIMES, which is loaded when it is needed."""
-
-    name = "regime"
-
-    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> str:
-        """The name, if it is known."""
-        from gelato.regimes import REGIMES
-
-        if value not in REGIMES:
-            self.fail(f"{value!r} is not one of {', '.join(REGIMES)}", parameter, context)
-        return value
-
-    def shell_complete(
-        self, context: click.Context, parameter: click.Parameter, incomplete: str
-    ) -> list[CompletionItem[Any]]:
-        """The names that begin so."""
-        from gelato.regimes import REGIMES
-
-        return [CompletionItem(name) for name in REGIMES if name.startswith(incomplete)]
-
-
-class Number(click.FloatRange):
-    """A number that is one, in a range where one is given."""
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
-        """The number; nan and infinity are refused."""
-        number = float(super().convert(value, parameter, context))
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number", parameter, context)
-        return number
-
-    def _describe_range(self) -> str:
-        """The range in words, nothing where there is none."""
-        return "" if self.min is None and self.max is None else super()._describe_range()
-
-
 LONGEST_SEED = 20
 """Digits of a seed; longer ones are refused like words."""
-
-MOST = 2**31 - 1
-"""Largest count or seed that an option takes."""
-
-COUNT = click.IntRange(max=MOST)
-"""A count whose least value the method or the regime knows."""
 
 GRAPH = [
     click.argument("graph", type=click.Path()),
@@ -201,7 +152,7 @@ TESTING = [
     ),
     click.option(
         "--seed",
-        type=click.IntRange(0, MOST),
+        type=Count(0),
         default=0,
         show_default=True,
         help="Seed for the parts or the sample.",
@@ -237,14 +188,14 @@ REHEARSING = [
     ),
     click.option(
         "--repeats",
-        type=click.IntRange(0, MOST),
+        type=Count(0),
         default=5,
         show_default=True,
         help="Number of such trials; 0 skips them.",
     ),
     click.option(
         "--seed",
-        type=click.IntRange(0, MOST),
+        type=Count(0),
         default=0,
         show_default=True,
         help="Seed for everything random.",
@@ -253,9 +204,7 @@ REHEARSING = [
 """How the precision of suggestions is told."""
 
 RUNNING = [
-    click.option(
-        "--threads", type=click.IntRange(1, MOST), metavar="N", help="Number of threads  [default: all cores]"
-    ),
+    click.option("--threads", type=Count(1), metavar="N", help="Number of threads  [default: all cores]"),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("--quiet", is_flag=True, help="Show no progress and no remarks."),
 ]

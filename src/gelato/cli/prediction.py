@@ -11,12 +11,10 @@ import click
 from gelato import PROGRAM
 from gelato.cli.options import (
     GRAPH,
-    MOST,
     REHEARSING,
     RUNNING,
     TRAINING,
     ManyNodes,
-    Number,
     method_option,
     named_options,
     options,
@@ -26,6 +24,7 @@ from gelato.cli.outputs import file_of_links, outputs, run_folder
 from gelato.cli.outputs import picture as svg_file
 from gelato.cli.show import fitting_progress, interruptible, printable, progress_bar, release, say_unless, show
 from gelato.cli.training import FIRST, check_fit, predictor_with
+from gelato.cli.values import Count, Number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,12 +40,10 @@ SHOWN = 20
 """Suggestions shown on the screen."""
 
 CHOOSING = [
-    click.option(
-        "--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="How many links to suggest."
-    ),
+    click.option("--top", type=Count(1), default=100, show_default=True, help="How many links to suggest."),
     click.option(
         "--per-node",
-        type=click.IntRange(1, MOST),
+        type=Count(1),
         metavar="K",
         help="Suggest the K best partners of each node instead.",
     ),
@@ -192,7 +189,7 @@ def predict(
     help="A trained model; not needed if GRAPH is the folder of a run.",
 )
 @method_option("A method (see 'gelato methods') to explain without a model  [default: ac]", several=False)
-@click.option("--walks", type=click.IntRange(1, MOST), default=5, show_default=True, help="How many walks to list.")
+@click.option("--walks", type=Count(1), default=5, show_default=True, help="How many walks to list.")
 @click.option("--picture", type=click.Path(), metavar="FILE", help="Write a picture of the walks to this svg file.")
 @click.option("--device", metavar="DEVICE", help="Where to apply the model to GRAPH  [default: as in training]")
 @options(RUNNING)

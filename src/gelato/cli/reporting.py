@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 
 from gelato import PROGRAM
-from gelato.cli.options import MOST, REHEARSING, RUNNING, options
+from gelato.cli.options import REHEARSING, RUNNING, options
 from gelato.cli.outputs import outputs, page
 from gelato.cli.show import interruptible, progress_bar, say_unless
 from gelato.cli.training import FIRST
+from gelato.cli.values import Count
 
 
 @click.command(epilog="Example: gelato report links.run --out report.html")
@@ -25,10 +26,10 @@ from gelato.cli.training import FIRST
     metavar="FILE",
     help="The page to write; its charts are saved next to it.",
 )
-@click.option("--top", type=click.IntRange(1, MOST), default=100, show_default=True, help="How many links to suggest.")
+@click.option("--top", type=Count(1), default=100, show_default=True, help="How many links to suggest.")
 @click.option(
     "--parts",
-    type=click.IntRange(2, MOST),
+    type=Count(2),
     default=10,
     show_default=True,
     help="Number of METIS parts, for one of the tests.",

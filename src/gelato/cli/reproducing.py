@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from gelato.cli.options import MOST, RUNNING, options
+from gelato.cli.options import RUNNING, options
 from gelato.cli.outputs import outputs, result_folder
 from gelato.cli.show import fitting_progress, interruptible, say_unless, show
+from gelato.cli.values import Count
 
 
 @click.command(epilog="Example: gelato reproduce paper/cora --out results")
@@ -24,7 +25,7 @@ from gelato.cli.show import fitting_progress, interruptible, say_unless, show
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(1, MOST),
+    type=Count(1),
     metavar="N",
     help="How many seeds to run, starting at 0  [default: as in the file]",
 )

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import MOST, READING, RUNNING, TRAINING, method_option, options, with_split
+from gelato.cli.options import READING, RUNNING, TRAINING, method_option, options, with_split
 from gelato.cli.outputs import outputs, run_folder, search_folder
 from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
+from gelato.cli.values import Count
 
 if TYPE_CHECKING:
     from gelato.runs.predictor import StoredPredictor
@@ -25,7 +26,7 @@ FIRST = "the first trial or epoch had not finished; run the same command again"
 @options(READING)
 @method_option("The method to train  [default: the one in --config, or gelato]", several=False)
 @options(TRAINING)
-@click.option("--seed", type=click.IntRange(0, MOST), help="Seed for training  [default: 0, or --config's]")
+@click.option("--seed", type=Count(0), help="Seed for training  [default: 0, or --config's]")
 @click.option(
     "--whole", is_flag=True, help="Score with all links, hiding only a twentieth of them to select the model."
 )
@@ -103,7 +104,7 @@ def fit(
 @options(READING)
 @method_option("The method to tune  [default: the one in --config, or gelato]", several=False)
 @options(TRAINING)
-@click.option("--seed", type=click.IntRange(0, MOST), help="Seed for training  [default: 0, or --config's]")
+@click.option("--seed", type=Count(0), help="Seed for training  [default: 0, or --config's]")
 @click.option(
     "--out",
     required=True,
