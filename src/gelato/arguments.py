@@ -1,10 +1,11 @@
 """Arguments of ``Graph``: of the right kind and of a size that fits, refused with the right call otherwise."""
 
 import os
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.memory import available_memory, in_words
@@ -50,7 +51,7 @@ def real_numbers(values: Any, name: str) -> NDArray[np.float64]:
         if given.dtype.kind in "cSU":
             raise TypeError(f"got {given.dtype}")
         if given.dtype.kind in "mM" and np.isnat(given).any():
-            raise TypeError(f"entry {int(np.flatnonzero(np.isnat(given))[0])} is NaT; fill or drop it")
+            raise TypeError(f"entry {first_of(np.isnat(given))} is NaT; fill or drop it")
         return given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be real numbers: {error}") from None
@@ -85,3 +86,69 @@ def check_name_lengths(names: NDArray[Any] | None, kind: str) -> None:
                 f"the name of {kind} {i} has {len(name):,} letters (it begins with {name[:20]!r}); a name can have at "
                 f"most {MOST_LETTERS:,}: shorten it, or quote cells that contain the delimiter"
             )
+
+
+def checked_adjacency(given: Any, directed: bool) -> csr_array:
+    """``(n, n)`` positive, finite weights without self-loops, symmetric unless directed; frozen."""
+    shape = np.shape(given)
+    if not (issparse(given) and len(shape) == 2 and shape[0] == shape[1]):
+        raise InputError(f"adjacency must be a square sparse matrix, got {type(given).__name__} {shape}")
+    adjacency: csr_array = csr_array(cast(csr_array, given), copy=True)
+    adjacency.data = real_numbers(adjacency.data, "weights")
+    adjacency.sum_duplicates()
+    n = adjacency.shape[0]
+    if n < 2:
+        raise InputError(f"a graph needs at least two nodes, got {n}")
+    if adjacency.nnz == 0:
+        raise InputError(f"the graph of {n:,} nodes has no links; give at least one")
+    row = np.repeat(np.arange(n), np.diff(adjacency.indptr))
+    bad = ~(np.isfinite(adjacency.data) & (adjacency.data > 0))
+    if bad.any():
+        i = first_of(bad)
+        raise InputError(
+            f"link ({row[i]}, {adjacency.indices[i]}) has weight {adjacency.data[i]};"
+            " weights must be positive and finite"
+        )
+    loops = row == adjacency.indices
+    if loops.any():
+        raise InputError(f"node {row[first_of(loops)]} has a self-loop; Graph.from_edges drops them")
+    if not directed and (adjacency - adjacency.T).count_nonzero():
+        raise InputError("adjacency is not symmetric; pass directed=True, or build it with Graph.from_edges")
+    for part in (adjacency.data, adjacency.indices, adjacency.indptr):
+        part.flags.writeable = False
+    return adjacency
+
+
+def checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
+    """``(n, f)`` finite numbers, dense or sparse; frozen."""
+    if given is None:
+        return None
+    attributes: NDArray[Any] | csr_array
+    attributes = csr_array(cast(csr_array, given), copy=True) if issparse(given) else np.array(given)
+    if attributes.ndim != 2 or attributes.shape[0] != n:
+        raise InputError(f"attributes must have shape ({n}, f), one row per node, got {attributes.shape}")
+    if attributes.dtype not in (np.float32, np.float64):
+        if isinstance(attributes, csr_array):
+            real_numbers(attributes.data, "attributes")
+            attributes = attributes.astype(np.float64)
+        else:
+            attributes = real_numbers(attributes, "attributes")
+    if isinstance(attributes, csr_array):
+        attributes.sum_duplicates()
+    values = attributes.data if isinstance(attributes, csr_array) else attributes
+    if not np.isfinite(values).all():
+        i = first_of(~np.isfinite(values.ravel()))
+        if isinstance(attributes, csr_array):
+            row, column = int(np.searchsorted(attributes.indptr, i, side="right")) - 1, int(attributes.indices[i])
+        else:
+            row, column = divmod(i, attributes.shape[1])
+        raise InputError(f"attribute {column} of node {row} is not a finite number; fill or drop missing values")
+    index = (attributes.indices, attributes.indptr) if isinstance(attributes, csr_array) else ()
+    for part in (values, *index):
+        part.flags.writeable = False
+    return attributes
+
+
+def first_of(mask: NDArray[np.bool_]) -> int:
+    """The first position that is true."""
+    return int(np.flatnonzero(mask)[0])

@@ -4,13 +4,23 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
-from gelato.arguments import check_name_lengths, check_size, checked_direction, edge_array, node_count, real_numbers
+from gelato.arguments import (
+    check_name_lengths,
+    check_size,
+    checked_adjacency,
+    checked_attributes,
+    checked_direction,
+    edge_array,
+    first_of,
+    node_count,
+    real_numbers,
+)
 from gelato.errors import InputError
 from gelato.lookup import close_names, question
 from gelato.scaling import Scaling
@@ -61,8 +71,8 @@ class Graph:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "directed", checked_direction(self.directed))
-        object.__setattr__(self, "adjacency", _checked_adjacency(self.adjacency, self.directed))
-        object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.n))
+        object.__setattr__(self, "adjacency", checked_adjacency(self.adjacency, self.directed))
+        object.__setattr__(self, "attributes", checked_attributes(self.attributes, self.n))
         columns = {
             "names": (self.n, "nodes"),
             "labels": (self.n, "nodes"),
@@ -76,7 +86,7 @@ class Graph:
                 _check_length(column, field, length, of)
                 object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
-            raise InputError(f"time of link {_first(~np.isfinite(self.times))} is not finite; give every link a time")
+            raise InputError(f"time of link {first_of(~np.isfinite(self.times))} is not finite; give every link a time")
         check_name_lengths(self.names, "node")
         check_name_lengths(self.attribute_names, "attribute")
         if self.names is not None:
@@ -96,7 +106,7 @@ class Graph:
         u, v = self.edges.T
         same = sides[u] == sides[v]
         if same.any():
-            i = _first(same)
+            i = first_of(same)
             raise InputError(
                 f"link ({self.name_of(u[i])}, {self.name_of(v[i])}) joins two nodes of side {sides[u[i]]}, but every"
                 " link of a bipartite graph joins its two sides; correct it, or leave sides out (--no-bipartite)"
@@ -145,7 +155,7 @@ class Graph:
             _check_length(time, "times", len(pairs), "links given")
         bad_weight = ~(np.isfinite(weight) & (weight > 0))
         if bad_weight.any():
-            i = _first(bad_weight)
+            i = first_of(bad_weight)
             raise InputError(
                 f"link {i} ({pairs[i, 0]}, {pairs[i, 1]}) has weight {weight[i]}; weights must be positive and finite"
             )
@@ -242,7 +252,7 @@ class Graph:
         key, gone_key = pair_keys(self.edges, self.n), pair_keys(gone, self.n)
         unknown = ~np.isin(gone_key, key)
         if unknown.any():
-            u, v = gone[_first(unknown)]
+            u, v = gone[first_of(unknown)]
             raise InputError(f"cannot remove ({self.name_of(u)}, {self.name_of(v)}): it is not a link of the graph")
         keep = ~np.isin(key, gone_key)
         if not keep.any():
@@ -306,67 +316,8 @@ def check_nodes(pairs: Pairs, n: int) -> None:
     """Refuse ``(p, 2)`` pairs that name a node outside ``0..n-1``."""
     bad = (pairs.min(axis=1, initial=0) < 0) | (pairs.max(axis=1, initial=0) >= n)
     if bad.any():
-        u, v = pairs[_first(bad)]
+        u, v = pairs[first_of(bad)]
         raise InputError(f"link ({u}, {v}) names a node outside 0..{n - 1}")
-
-
-def _checked_adjacency(given: Any, directed: bool) -> csr_array:
-    shape = np.shape(given)
-    if not (issparse(given) and len(shape) == 2 and shape[0] == shape[1]):
-        raise InputError(f"adjacency must be a square sparse matrix, got {type(given).__name__} {shape}")
-    adjacency: csr_array = csr_array(cast(csr_array, given), copy=True)
-    adjacency.data = real_numbers(adjacency.data, "weights")
-    adjacency.sum_duplicates()
-    n = adjacency.shape[0]
-    if n < 2:
-        raise InputError(f"a graph needs at least two nodes, got {n}")
-    if adjacency.nnz == 0:
-        raise InputError(f"the graph of {n:,} nodes has no links; give at least one")
-    row = np.repeat(np.arange(n), np.diff(adjacency.indptr))
-    bad = ~(np.isfinite(adjacency.data) & (adjacency.data > 0))
-    if bad.any():
-        i = _first(bad)
-        raise InputError(
-            f"link ({row[i]}, {adjacency.indices[i]}) has weight {adjacency.data[i]};"
-            " weights must be positive and finite"
-        )
-    loops = row == adjacency.indices
-    if loops.any():
-        raise InputError(f"node {row[_first(loops)]} has a self-loop; Graph.from_edges drops them")
-    if not directed and (adjacency - adjacency.T).count_nonzero():
-        raise InputError("adjacency is not symmetric; pass directed=True, or build it with Graph.from_edges")
-    for part in (adjacency.data, adjacency.indices, adjacency.indptr):
-        part.flags.writeable = False
-    return adjacency
-
-
-def _checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
-    if given is None:
-        return None
-    attributes: NDArray[Any] | csr_array
-    attributes = csr_array(cast(csr_array, given), copy=True) if issparse(given) else np.array(given)
-    if attributes.ndim != 2 or attributes.shape[0] != n:
-        raise InputError(f"attributes must have shape ({n}, f), one row per node, got {attributes.shape}")
-    if attributes.dtype not in (np.float32, np.float64):
-        if isinstance(attributes, csr_array):
-            real_numbers(attributes.data, "attributes")
-            attributes = attributes.astype(np.float64)
-        else:
-            attributes = real_numbers(attributes, "attributes")
-    if isinstance(attributes, csr_array):
-        attributes.sum_duplicates()
-    values = attributes.data if isinstance(attributes, csr_array) else attributes
-    if not np.isfinite(values).all():
-        i = _first(~np.isfinite(values.ravel()))
-        if isinstance(attributes, csr_array):
-            row, column = int(np.searchsorted(attributes.indptr, i, side="right")) - 1, int(attributes.indices[i])
-        else:
-            row, column = divmod(i, attributes.shape[1])
-        raise InputError(f"attribute {column} of node {row} is not a finite number; fill or drop missing values")
-    index = (attributes.indices, attributes.indptr) if isinstance(attributes, csr_array) else ()
-    for part in (values, *index):
-        part.flags.writeable = False
-    return attributes
 
 
 def _check_length(column: NDArray[Any], name: str, length: int, of: str) -> None:
@@ -391,10 +342,6 @@ def _column(given: Any) -> NDArray[Any]:
     if not isinstance(given, np.ndarray) and (isinstance(given, str) or not np.iterable(given)):
         raise InputError(f"names and labels must be lists with one entry per node or attribute, got {given!r}")
     return given.copy() if isinstance(given, np.ndarray) else np.fromiter(given, dtype=object)
-
-
-def _first(mask: NDArray[np.bool_]) -> int:
-    return int(np.flatnonzero(mask)[0])
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
