@@ -88,8 +88,11 @@ def histories(folder: Path) -> Iterator[tuple[str, Graph]]:
     for directed in (True, False):
         yield f"trust{'' if directed else ', undirected'}", read_graph(trust, directed=directed, weight=False)
     people = ["director_name", "actor_1_name", "actor_2_name", "actor_3_name"]
-    yield "films", read_graph(folder / "movie_metadata.csv", source="id", target=people, time="title_year")
-    yield "co-stars", read_graph(folder / "movie_metadata.csv", among=people, time="title_year")
+    yield (
+        "films",
+        read_graph(folder / "movie_metadata.csv", source="id", target=people, time="title_year", missing="drop"),
+    )
+    yield "co-stars", read_graph(folder / "movie_metadata.csv", among=people, time="title_year", missing="drop")
 
 
 def main(names: list[str]) -> None:

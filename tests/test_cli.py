@@ -267,7 +267,7 @@ def test_the_demo_tests_every_heuristic_and_names_missing_links(gelato):
     assert "3,727 Debian packages" in done.stdout
     assert re.search(r"^ +10 +\S+ +\S+ +\S+ +\d+% \(\d+% to \d+%\) +\w+", done.stdout, re.MULTILINE)
     assert re.search(r"^Expect about \d+ of the first 10 suggestions to be right", done.stdout, re.MULTILINE)
-    assert "This was tried once" in done.stdout
+    assert "This was tested once" in done.stdout
     table = done.stdout.split("in percent")[1].split("missing links")[0]
     assert max(len(line.rstrip()) for line in table.splitlines()) <= 80
 

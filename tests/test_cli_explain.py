@@ -50,7 +50,7 @@ def test_the_attributes_have_the_kinds_that_they_had_for_the_model(folder):
     given = ("links.csv", "n0", "n3", "--attributes", "zones.csv", "--model", "model")
     code, output = output_of("explain", *given)
     assert code == 0, output
-    assert "1 category (zone)" in output
+    assert "1 categorical column (zone)" in output
 
 
 def test_a_number_without_bounds_shows_none_in_the_help():

@@ -91,8 +91,11 @@ def test_no_command_replaces_what_it_reads(folder, capsys):
             ("tune", "graph.npz", "--config", "tuned/best.toml", "--out", "tuned"),
             "tuned/best.toml would overwrite --config",
         ),
-        (("predict", "edges.csv", "--model", "run", "--out", "run/config.json"), "what --model run/config.json reads"),
-        (("explain", "edges.csv", "n0", "n1", "--attributes", "nodes.csv", "--picture", "a.svg"), "--picture a.svg is"),
+        (("predict", "edges.csv", "--model", "run", "--out", "run/config.json"), "would overwrite --model"),
+        (
+            ("explain", "edges.csv", "n0", "n1", "--attributes", "nodes.csv", "--picture", "a.svg"),
+            "--picture a.svg would overwrite",
+        ),
         (("report", "run", "--out", "page.html"), "page_charts/hits.svg would overwrite RUN run/graph.npz"),
         (("fit", "graph.npz", "--out", "graph.npz"), "graph.npz: is a file; give a new folder for the run"),
         (("tune", "graph.npz", "--out", "graph.npz"), "graph.npz: is a file; give a new folder for the trials"),

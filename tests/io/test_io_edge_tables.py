@@ -221,7 +221,7 @@ raw = pytest.mark.skipif(not RAW.is_dir(), reason="the raw public tables are not
 @pytest.mark.parametrize(
     ("name", "options", "links", "nodes", "words"),
     [
-        ("flights-airport.csv", {}, 2834, 305, "use --weight count"),
+        ("flights-airport.csv", {}, 2834, 305, "--weight count uses it as link weights"),
         ("flights-airport.csv", {"directed": True, "weight": "count"}, 5366, 305, "weight = count"),
         ("asoiaf-edges.csv", {}, 2823, 796, "weight = weight; not used: Type, id"),
         ("soc-sign-bitcoinotc.csv", {"directed": True}, 35592, 5881, "time = time; not used: feature"),

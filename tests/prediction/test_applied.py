@@ -175,10 +175,10 @@ def test_another_number_of_columns_without_names_is_refused(graph):
 
 def test_a_graph_of_the_other_kind_is_refused(graph, model):
     directed = Graph.from_edges(graph.edges, graph.n, directed=True, attributes=graph.attributes)
-    with pytest.raises(InputError, match=r"was trained on undirected links, the graph's are directed; train a model"):
+    with pytest.raises(InputError, match="trained on undirected links, but the links of the graph are directed; train"):
         model.applied(directed)
     other = Gelato(**FIXED).fit(directed)
-    with pytest.raises(InputError, match="was trained on directed links, the graph's are undirected"):
+    with pytest.raises(InputError, match="trained on directed links, but the links of the graph are undirected"):
         other.applied(graph)
     assert other.applied(directed.without(directed.edges[:5])).scores().directed
 

@@ -43,7 +43,7 @@ def contents(folder):
 
 def test_a_second_writer_is_refused_at_once_and_disturbs_nothing(tmp_path):
     with opened(tmp_path / "run", IDENTITY, {}) as folder:
-        scrap = folder.path / ".gelato-unfinished"  # what the first one is writing just now
+        scrap = folder.path / ".gelato-abcd1234"  # what the first one is writing just now
         scrap.mkdir()
         before = contents(folder.path)
         begin = time.monotonic()

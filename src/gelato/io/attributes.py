@@ -121,7 +121,7 @@ def read_attributes(
     >>> table.matrix.toarray().tolist()
     [[1.0, 0.0, 1.0], [-1.0, 1.0, 0.0]]
     >>> str(table.notes)
-    'nodes by node; 1 number, standardised (age); 1 category (city)'
+    'nodes named by node; 1 numeric column, standardised (age); 1 categorical column (city)'
     """
     options = AttributeOptions(kinds or {}, missing, scale, key, nodes, like)
 

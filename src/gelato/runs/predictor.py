@@ -254,8 +254,8 @@ class StoredPredictor(LinkPredictor):
         if graph.directed != self._graph.directed:
             kinds = ("undirected", "directed")
             raise InputError(
-                f"the model was trained on {kinds[self._graph.directed]} links, but the graph has"
-                f" {kinds[graph.directed]}; train a model for it"
+                f"the model was trained on {kinds[self._graph.directed]} links, but the links of the"
+                f" graph are {kinds[graph.directed]}; train a model for it"
             )
         if self.columns_ is None and self.trained and graph.f != self._graph.f:
             raise InputError(f"the model learned from {self._graph.f:,} attributes, but the graph has {graph.f:,}")

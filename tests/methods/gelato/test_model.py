@@ -210,7 +210,7 @@ def test_equal_models_are_never_called_better_and_few_links_are_mentioned(parts,
     model.aps_ = 0.004512, 0.004508
     count = len(model.valid_)
     links = f"{'the' if count >= 30 else 'only'} {count} validation links"
-    words = f"The trained model did no better than plain autocovariance on {links} (AP 0.45% both)."
+    words = f"The trained model did no better than plain autocovariance on {links} (AP 0.45% for both)."
     assert model.sentences() == [words]
     model.aps_ = 0.004508, 0.004512
     assert model.sentences() == [words]
@@ -240,7 +240,7 @@ def test_training_that_diverges_says_so(parts):
 @pytest.mark.parametrize(
     ("unit", "expected"),
     [
-        (0, "all attributes are 0, so there is nothing to learn from; correct the attribute table or leave it out"),
+        (0, "all attributes are 0, so they carry nothing to learn from; correct the attribute table or leave it out"),
         (1e155, r"the largest attribute is 1e\+155, which the single precision of a network cannot square; scale"),
         (1e-200, r"the largest attribute is 1e-200, .*--scale standard"),
     ],

@@ -242,7 +242,7 @@ def test_missing_attributes_are_refused(name, attributes):
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_jaccard_refuses_negative_attributes_by_value_and_place(sparse):
     graph = with_attributes(path(3), np.array([[1.0, 0.0], [0.0, 0.0], [2.0, -0.5]]), sparse=sparse)
-    with pytest.raises(InputError, match=r"not negative, but attribute 1 of node 2 is -0\.5; take .* cosine"):
+    with pytest.raises(InputError, match=r"not negative, but attribute 1 of node 2 is -0\.5; use .* cosine"):
         most_similar(graph, 1, similarity="jaccard")
 
 

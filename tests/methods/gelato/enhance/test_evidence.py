@@ -216,7 +216,7 @@ def test_what_is_no_link_of_the_model_is_refused():
     links, _, weights, evidence = made(graph)
     known = {tuple(pair) for pair in links.pairs.tolist()}
     u, v = next((u, v) for u in range(graph.n) for v in range(u + 1, graph.n) if (u, v) not in known)
-    with pytest.raises(InputError, match=rf"\({u}, {v}\) is no link of the enhanced graph"):
+    with pytest.raises(InputError, match=rf"\({u}, {v}\) is not a link of the enhanced graph"):
         evidence.edge(u, v)
     with pytest.raises(InputError, match="outside"):
         evidence.attributes(0, graph.n)
