@@ -137,6 +137,7 @@ CASES = {
         ),
         trials_of,
     ),
+    "tune, gelato": Case(("tune", "graph.npz", *SMALL, "--out", "tuned", "--json"), trials_of),
     "report": Case(
         ("report", "ready", "--top", "5", "--repeats", "1", "--threads", "1", "--out", "page.html", "--json"),
         lambda folder, out: {**json_of(folder, out), "page": (folder / "page.html").exists()},
