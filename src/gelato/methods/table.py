@@ -5,6 +5,7 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.graph import Graph
 from gelato.methods import heuristics
+from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.settings import unfit as gae_unfit
 from gelato.methods.gcn.settings import GcnSettings
@@ -85,6 +86,11 @@ METHODS: Registry[Method] = Registry(
         "spectral": Method(
             "gelato.methods.spectral.model:Spectral", SpectralSettings, "spectral shrinkage",
             "Shrunken eigenvectors of the degree-scaled adjacency, D^a U f(l) U^T D^a.", grid=SPECTRAL_GRID,
+        ),
+        "boosted": Method(
+            "gelato.methods.boosted.model:Boosted", BoostedSettings, "boosted trees",
+            "Trees that rank the best candidates of several methods anew, learned from hidden links.",
+            extra=("boosted", "sklearn"),
         ),
         "gelato": Method(
             "gelato.methods.gelato.model:Gelato", GelatoSettings, "Gelato",

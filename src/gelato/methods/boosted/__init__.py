@@ -1,0 +1,1 @@
+"""A second stage: boosted trees over the best candidates of several first stages."""

@@ -1,0 +1,157 @@
+"""How alike the attributes of two nodes are: views of the attributes alone, and of those of their neighbours."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, issparse
+
+from gelato.graph import Graph, Pairs, has_values
+from gelato.kernels.dots import row_dots
+
+WIDTH = 128
+"""Directions that the attributes are reduced to."""
+
+LONG_ROWS = 200
+"""Rows with more nonzeros than this on average are reduced before neighbours are averaged."""
+
+NEAREST = 10
+"""How many of a node's closest others say how close it is to everyone."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeViews:
+    """What is known of the attributes without any link; made once, and shared by all graphs on these nodes.
+
+    Attributes:
+        raw: ``(n, f)`` rows of length 1.
+        weighted: ``(n, f)`` the same of values weighted by how rare they are, ``X_ij log(n / n_j)``, where no value
+            is negative; ``raw`` otherwise.
+        reduced: ``(n, d)`` rows of length 1: the leading singular directions of ``weighted``.
+        closeness: ``(n,)`` mean cosine of ``reduced`` with the nearest others.
+    """
+
+    raw: csr_array
+    weighted: csr_array
+    reduced: Floats
+    closeness: Floats
+
+    @cached_property
+    def smoothed(self) -> csr_array | Floats:
+        """What neighbours are averaged over: ``weighted``, or ``reduced`` where its rows are long."""
+        return self.weighted if self.weighted.nnz <= LONG_ROWS * self.weighted.shape[0] else self.reduced
+
+
+def views_of(graph: Graph, random_state: int = 0) -> AttributeViews | None:
+    """Views of the attributes of a graph; ``None`` where it has none."""
+    if not has_values(graph):
+        return None
+    attributes: Any = graph.attributes
+    X: Any = csr_array(attributes).astype(np.float64)
+    raw = unit_rows(X)
+    weighted = raw
+    if X.data.min(initial=0) >= 0:
+        holders = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
+        weighted = unit_rows(X @ diags_array(np.log(max(graph.n, 2) / np.maximum(holders, 1))))
+        if not weighted.nnz:
+            weighted = raw
+    reduced = _reduced(weighted, random_state)
+    return AttributeViews(raw, weighted, reduced, _closeness(reduced))
+
+
+def unit_rows(X: Any) -> Any:
+    """Rows of length 1; those of zeros stay so."""
+    if issparse(X):
+        X = csr_array(X.copy())  # type: ignore[attr-defined]
+        X.eliminate_zeros()
+        X.sort_indices()
+        length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        return csr_array(diags_array(1 / np.where(length > 0, length, 1.0)) @ X)
+    length = np.sqrt(np.einsum("nd,nd->n", X, X))[:, None]
+    return X / np.where(length > 0, length, 1.0)
+
+
+def _reduced(X: csr_array, random_state: int) -> Floats:
+    """Rows in the leading singular directions, by subspace iteration. [Halko, Martinsson and Tropp, 2011]"""
+    width = min(WIDTH, *X.shape)
+    start = np.random.default_rng(random_state).standard_normal((X.shape[1], min(width + 16, *X.shape)))
+    basis, _ = np.linalg.qr(X @ start)
+    for _ in range(4):
+        basis, _ = np.linalg.qr(X @ (X.T @ basis))
+    left, values, _ = np.linalg.svd((X.T @ basis).T, full_matrices=False)
+    rows: Floats = unit_rows((basis @ left[:, :width]) * values[:width])
+    return rows
+
+
+def _closeness(rows: Floats, step: int = 512) -> Floats:
+    """``(n,)`` mean cosine of each row with its nearest others."""
+    n = len(rows)
+    nearest = min(NEAREST, n - 1)
+    mean = np.zeros(n)
+    single = rows.astype(np.float32)
+    for begin in range(0, n if nearest else 0, step):
+        block = single[begin : begin + step] @ single.T
+        block[np.arange(len(block)), np.arange(begin, begin + len(block))] = -np.inf
+        mean[begin : begin + step] = np.partition(block, n - nearest, axis=1)[:, -nearest:].mean(axis=1)
+    return mean
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeFeatures:
+    """Columns of features of listed pairs from attributes, with the links of one graph.
+
+    Attributes:
+        views: of the attributes.
+        around: ``(n, .)`` mean of the neighbours' rows of ``views.smoothed``, of length 1.
+        spread: ``(n, d)`` ``Y + P Y + P P Y``, of length 1, with ``Y`` reduced and ``P`` the step to a neighbour.
+        shared: ``(n, f)`` where a node has an attribute, and ``(f,)`` the log-odds that it is shared across a link.
+    """
+
+    views: AttributeViews
+    around: csr_array | Floats
+    spread: Floats
+    shared: tuple[csr_array, csr_array]
+
+    def columns(self, pairs: Pairs) -> dict[str, Floats]:
+        """``(p,)`` values by the name of the feature."""
+        views, (u, v) = self.views, pairs.T
+        cosine = row_dots(views.reduced, views.reduced, pairs)
+        there, back = (row_dots(views.smoothed, self.around, ends) for ends in (pairs, pairs[:, ::-1]))
+        return {
+            "cosine": row_dots(views.raw, views.raw, pairs),
+            "cosine of rare": row_dots(views.weighted, views.weighted, pairs),
+            "cosine reduced": cosine,
+            "cosine beyond usual": 2 * cosine - views.closeness[u] - views.closeness[v],
+            "least cosine with neighbours": np.minimum(there, back),
+            "most cosine with neighbours": np.maximum(there, back),
+            "cosine of neighbours": row_dots(self.around, self.around, pairs),
+            "cosine spread": row_dots(self.spread, self.spread, pairs),
+            "words of links": row_dots(*self.shared, pairs),
+        }
+
+
+def attribute_features(graph: Graph, views: AttributeViews) -> AttributeFeatures:
+    """The features of one graph with these attributes."""
+    A = graph.pattern
+    A = csr_array(A + A.T) if graph.directed else A
+    P = csr_array(diags_array(1 / np.maximum(A.sum(axis=1), 1)) @ A)
+    step = P @ views.reduced
+    X = csr_array((np.ones_like(views.raw.data), views.raw.indices, views.raw.indptr), shape=views.raw.shape)
+    odds = csr_array(X @ diags_array(_log_odds(graph, X)))
+    odds.sort_indices()
+    return AttributeFeatures(
+        views, unit_rows(P @ views.smoothed), unit_rows(views.reduced + step + P @ step), (X, odds)
+    )
+
+
+def _log_odds(graph: Graph, X: csr_array) -> Floats:
+    """``(f,)`` log of how much more often an attribute is shared across a link than by two nodes picked at random."""
+    u, v = graph.edges.T
+    both = np.bincount(X[u].multiply(X[v]).tocoo().coords[1], minlength=X.shape[1])
+    share = np.bincount(X.indices, minlength=X.shape[1]) / graph.n
+    odds: Floats = np.log((both + 1) / (len(u) * share**2 + 1))
+    return odds

@@ -1,0 +1,256 @@
+"""Boosted trees over the best candidates of several first stages, as a predictor."""
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.figures import share, versus
+from gelato.graph import Graph, Pairs, pair_keys
+from gelato.methods.boosted.attributes import views_of
+from gelato.methods.boosted.features import PairFeatures
+from gelato.methods.boosted.folds import Rows, hidden_folds, rows_of
+from gelato.methods.boosted.ranker import grown
+from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
+from gelato.methods.boosted.stages import FirstStages
+from gelato.methods.boosted.trees import Forest
+from gelato.methods.heuristics import autocovariance
+from gelato.prediction.settings import Settings
+from gelato.ranking.rank import Progress
+from gelato.runs.cost import FitCost
+from gelato.runs.files import Tensors, unedited
+from gelato.runs.folder import RunFolder
+from gelato.runs.predictor import StoredPredictor
+from gelato.scores import LiftedScores, Scores
+from gelato.splits import Split
+
+PARTS = ("features", "labels", "weights")
+"""What is kept of the rows of a fold."""
+
+TREES = "trees"
+"""The ranker that is learned."""
+
+PROBE_TREES = 20
+"""Trees that are timed."""
+
+
+class Boosted(StoredPredictor):
+    """A second stage: boosted trees rank the best candidates of several first stages anew.
+
+    Candidates are the union of the exact ``K`` best pairs by autocovariance (plain, lazy, and with similar pairs
+    added), by shrunken eigenvectors and by the cosine of attributes. The trees learn from training links that are
+    hidden fold by fold, with everything computed anew without the fold. All other pairs keep the order of
+    autocovariance, below the candidates, so that ranks over all pairs stay exact. If one feature alone ranks the
+    validation links better than the trees, it is taken instead, and ``sentences`` says so. The parameters are those of
+    ``BoostedSettings``.
+
+    Attributes:
+        forest_: the trees.
+        features_: names of the features, in the order of the trees.
+        recall_: share of the hidden links that were among the candidates, fold by fold.
+        validation_: average precision of the trees and of each feature among the candidates, on validation links.
+        listed_, listed_score_: ``(l, 2)`` the candidates, and ``(l,)`` their scores, log-odds.
+
+    Example:
+        >>> from gelato import load, new_predictor, split
+        >>> hidden = split(load("debian-sample"))
+        >>> model = new_predictor("boosted", effort="quick", folds=1, trees=20, rank=32, candidates=5000).fit(hidden)
+        >>> model.score(hidden) > 0.01
+        True
+    """
+
+    Settings: ClassVar[type[Settings]] = BoostedSettings
+    method = "boosted"
+
+    settings: BoostedSettings
+    forest_: Forest
+    features_: list[str]
+    recall_: list[float]
+    validation_: dict[str, float]
+    listed_: Pairs
+    listed_score_: NDArray[np.float64]
+
+    @property
+    def trained(self) -> bool:
+        """The trees have learned from the training links."""
+        return True
+
+    def learn(self, split: Split, folder: RunFolder | None, report: Callable[[Any], None], progress: Progress) -> None:
+        """Hide folds, grow the trees, score the candidates of the training graph, and compare."""
+        begin = time.perf_counter()
+        graph, views = split.train, views_of(split.train, self.settings.random_state)
+        stages = partial(self._stages, views=views)
+        hidden = hidden_folds(graph, self.settings)
+        steps = len(hidden) + 2
+        progress(0, steps)
+        done = [] if folder is None else _kept(folder)
+        for fold in range(len(done), len(hidden)):
+            done.append(rows_of(graph, hidden[fold], stages, self.settings, fold, MOST_ROWS / len(hidden)))
+            if folder is not None:
+                _keep(folder, done)
+            progress(fold + 1, steps)
+        rows = time.perf_counter()
+        self.recall_, self.features_ = [each.recall for each in done], done[0].names
+        self.forest_ = grown(
+            np.concatenate([each.features for each in done]),
+            np.concatenate([each.labels for each in done]),
+            np.concatenate([each.weights for each in done]),
+            self.settings,
+        )
+        del done
+        trees = time.perf_counter()
+        progress(len(hidden) + 1, steps)
+        self._lift(split, stages(graph))
+        progress(steps, steps)
+        end = time.perf_counter()
+        self._timings = {"rows": rows - begin, "trees": trees - rows, "candidates": end - trees}
+
+    def _stages(self, graph: Graph, views: Any) -> FirstStages:
+        rank_ = self.settings.rank_of(graph)
+        return FirstStages(
+            graph, views, rank_, self.settings.usual.iterations, self.settings.random_state, self.settings.threads
+        )
+
+    def adapt(self, graph: Graph) -> None:
+        """Score the candidates of a graph with what was learned."""
+        views = views_of(graph, self.settings.random_state)
+        first = self._stages(graph, views)
+        self.listed_, _ = first.candidates(self.settings.candidate_count(graph))
+        self.listed_score_ = self._ranked(PairFeatures(first).matrix(self.listed_)[0])
+        self._graph = graph
+
+    def _ranked(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """``(l,)`` scores of candidates, by the trees or by the one feature that is better."""
+        if self.ranker == TREES:
+            return self.forest_.scores(features, self.settings.threads)
+        return features[:, self.features_.index(self.ranker)].astype(np.float64)
+
+    @property
+    def ranker(self) -> str:
+        """What ranks the candidates: the trees, or a feature."""
+        return str(self.chosen_["ranker"])
+
+    def _lift(self, split: Split, first: FirstStages) -> None:
+        """Score the candidates of the training graph; the validation links decide between the trees and one feature."""
+        graph = split.train
+        self.listed_, _ = first.candidates(self.settings.candidate_count(graph))
+        features, _ = PairFeatures(first).matrix(self.listed_)
+        by_trees = self.forest_.scores(features, self.settings.threads)
+        sought = np.isin(pair_keys(self.listed_, graph.n), pair_keys(split.valid, graph.n))
+        found = float(sought.sum()) / max(1, len(split.valid))
+        self.validation_ = {TREES: found * average_precision(by_trees, sought)}
+        for name, column in zip(self.features_, features.T, strict=True):
+            self.validation_[name] = found * average_precision(column.astype(np.float64), sought)
+        best = max(self.validation_, key=lambda name: self.validation_[name])  # the trees, of equals
+        self.chosen_ = {"ranker": best if self.settings.ranker is None else self.settings.ranker}
+        self.listed_score_ = by_trees if self.ranker == TREES else self._ranked(features)
+        self._graph = graph
+
+    def timings(self) -> dict[str, float]:
+        """Seconds of the rows to learn from, of the trees, and of the candidates."""
+        return self._timings if "_timings" in vars(self) else {}
+
+    def scores(self) -> Scores:
+        """Scores of all pairs: the candidates above all others, which stand by autocovariance."""
+        self._check_fitted()
+        return LiftedScores(autocovariance(self._graph), self.listed_, self.listed_score_)
+
+    def twin_settings(self) -> dict[str, Any]:
+        """The same ranker, learned with less effort: links are hidden several times to say what to expect."""
+        return {**super().twin_settings(), "effort": "quick"}
+
+    def facts(self) -> dict[str, Any]:
+        """What the candidates hold, and what ranks them."""
+        return {
+            "candidates": len(self.listed_),
+            "candidate_recall": float(np.mean(self.recall_)),
+            "ranker": self.ranker,
+            "validation_ap": self.validation_[self.ranker],
+        }
+
+    def sentences(self) -> list[str]:
+        """The same in words."""
+        held = f"Its {len(self.listed_):,} candidates hold {share(float(np.mean(self.recall_)))} of the hidden links."
+        if self.ranker == TREES:
+            return [held]
+        figures = versus(self.validation_[self.ranker], self.validation_[TREES])
+        return [held, f"One feature, {self.ranker}, ranks them at least as well as the trees ({figures})."]
+
+    def cost(self, split: Split) -> FitCost:
+        """Time one fold and a few trees."""
+        folds, usual = self.settings.fold_count(split.train), self.settings.usual
+        few = {"folds": 1, "trees": PROBE_TREES, "bags": 1}
+        probe = type(self)(**{**self.settings.as_dict(), **few}).fit(split)
+        times = probe.timings()
+        trees = (self.settings.trees or usual.trees) * (self.settings.bags or usual.bags) / PROBE_TREES
+        parts = {
+            "hide links": folds * times["rows"],
+            "grow trees": trees * folds * times["trees"],
+            "rank candidates": times["candidates"],
+        }
+        return FitCost(parts, probe, again=(sum(parts.values()), 0.0))
+
+    def learned(self) -> dict[str, Any]:
+        """What was learned besides the trees."""
+        return {name: getattr(self, name) for name in ("features_", "recall_", "validation_")}
+
+    def tensors(self) -> Tensors:
+        """The trees, and the candidates with their scores."""
+        trees = {f"trees.{name}": value for name, value in self.forest_.tensors().items()}
+        return {**trees, "listed": self.listed_, "listed_score": self.listed_score_}
+
+    def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
+        """Be as it was saved, without ranking the candidates again."""
+        self.features_, self.recall_, self.validation_ = (
+            learned[name] for name in ("features_", "recall_", "validation_")
+        )
+        self.forest_ = Forest.of(
+            {name.removeprefix("trees."): value for name, value in tensors.items() if name.startswith("trees.")}
+        )
+        self.listed_, self.listed_score_, self._graph = tensors["listed"], tensors["listed_score"], graph
+
+
+def average_precision(score: NDArray[np.float64], sought: NDArray[np.bool_]) -> float:
+    """Mean over the sought of ``(p,)`` scored pairs of the share of sought ones among those at least as good.
+
+    >>> average_precision(np.array([3.0, 2.0, 1.0]), np.array([True, False, True])) == (1 + 2 / 3) / 2
+    True
+    """
+    ascending, hits = np.sort(score), np.sort(score[sought])
+    if len(hits) == 0:
+        return 0.0
+    better = len(ascending) - np.searchsorted(ascending, hits)
+    return float(np.mean((len(hits) - np.searchsorted(hits, hits)) / better))
+
+
+def _keep(folder: RunFolder, done: list[Rows]) -> None:
+    """Keep the rows of the folds so far."""
+    tensors = {
+        f"{name}.{fold}": getattr(rows, name)
+        for fold, rows in enumerate(done)
+        for name in ("features", "labels", "weights")
+    }
+    state = {"names": done[0].names, "recall": [rows.recall for rows in done]}
+    folder.keep(tensors, state, {"fold": len(done), "recall": done[-1].recall, "rows": len(done[-1].labels)})
+
+
+def _kept(folder: RunFolder) -> list[Rows]:
+    """The rows of the folds that are kept."""
+    kept = folder.checkpoint()
+    if kept is None:
+        return []
+    tensors, state = kept
+    with unedited(folder.path):
+        return [
+            Rows(
+                tensors[f"features.{fold}"],
+                state["names"],
+                tensors[f"labels.{fold}"],
+                tensors[f"weights.{fold}"],
+                recall,
+            )
+            for fold, recall in enumerate(state["recall"])
+        ]

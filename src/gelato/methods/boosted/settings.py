@@ -1,0 +1,85 @@
+"""Settings of the second stage."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gelato.graph import Graph
+from gelato.prediction.settings import Settings, checked, one_of, share, whole
+
+
+class Effort(NamedTuple):
+    """What an effort means where nothing else is said."""
+
+    folds: int
+    rank: int
+    iterations: int
+    trees: int
+    bags: int
+    candidates: float
+    most_candidates: int
+
+
+EFFORTS = {
+    "quick": Effort(folds=3, rank=256, iterations=4, trees=200, bags=1, candidates=8, most_candidates=150_000),
+    "full": Effort(folds=10, rank=1024, iterations=6, trees=300, bags=3, candidates=12, most_candidates=400_000),
+}
+"""Candidates are per link of the graph."""
+
+LEAST_CANDIDATES = 20_000
+MOST_ROWS = 2_500_000
+"""Rows that the trees learn from, about, however many folds there are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoostedSettings(Settings):
+    """Hyperparameters of the second stage; those that are ``None`` follow from ``effort`` and the graph.
+
+    Attributes:
+        effort: ``quick`` or ``full``.
+        folds: how often a share of the training links is hidden, for the trees to learn from.
+        hidden: that share.
+        candidates: ``K``, the number of best pairs that each first stage proposes.
+        rank: eigenpairs of the spectral first stages.
+        trees: number of trees.
+        leaves: of a tree.
+        learning_rate: share of each tree that is added.
+        bags: how many times the trees are grown, each time on other rows; their scores are averaged.
+        ranker: what ranks the candidates: ``trees``, or the name of a feature; by default what ranks the validation
+            links best.
+        random_state: seed of the folds, the rows and the trees.
+    """
+
+    effort: str = one_of("full", tuple(EFFORTS))
+    folds: int | None = whole(None)
+    hidden: float = share(0.1, below=1.0)
+    candidates: int | None = whole(None)
+    rank: int | None = whole(None)
+    trees: int | None = whole(None)
+    leaves: int = whole(23, least=2)
+    learning_rate: float = share(0.04)
+    bags: int | None = whole(None)
+    ranker: str | None = checked(None, lambda value: value is None or isinstance(value, str), "be text, or None")
+    random_state: int = whole(0, least=0)
+
+    @property
+    def usual(self) -> Effort:
+        """What the effort says."""
+        return EFFORTS[self.effort]
+
+    def fold_count(self, graph: Graph) -> int:
+        """How many folds to hide, no more than there are links to hide and rows to learn from."""
+        if self.folds is not None:
+            return min(self.folds, graph.m - 1)
+        by_rows = max(2, round(MOST_ROWS / (3 * self.candidate_count(graph))))
+        return max(1, min(self.usual.folds, by_rows, graph.m - 1))
+
+    def candidate_count(self, graph: Graph) -> int:
+        """``K`` of a graph."""
+        if self.candidates is not None:
+            return self.candidates
+        usual = self.usual
+        return int(min(max(usual.candidates * graph.m, LEAST_CANDIDATES), usual.most_candidates))
+
+    def rank_of(self, graph: Graph) -> int:
+        """Eigenpairs of the spectral stages, at most half as many as nodes."""
+        return max(1, min(self.usual.rank if self.rank is None else self.rank, graph.n // 2))
