@@ -127,10 +127,11 @@ def _without_rows(
     more = len(refused) - 1
     count = "is 1 other" if more == 1 else f"are {more:,} others"
     others = f", nor {count}: {', '.join(names[1:])}{', ...' if more > NAMES_SHOWN else ''}" if more else ""
+    kinds = "" if nodes.sides is not None else "; if the two columns name different things, add --bipartite"
     return InputError(
         f"{place_of(refused[0])}: node {names[0]} is not in {table.label}{others}; "
         "add rows there or drop the links, or fill in what missing cells get with missing='mean' (--missing mean) or "
-        f"missing='zero' (--missing zero){hint}"
+        f"missing='zero' (--missing zero){kinds}{hint}"
     )
 
 

@@ -58,7 +58,7 @@ class Method:
         title: its name in full.
         about: one sentence.
         cites: where it was published.
-        trains: whether ``fit`` trains a network.
+        trains: whether ``fit`` learns from links, for longer than a ranking takes.
         extra: what must be installed for it, as in ``pip install 'gelato-links[extra]'``, with the package that tells.
         unfit: why it does not fit a graph, told without building or training it; ``None`` if it does.
         blind: why, with some options, it cannot tell the pairs of a graph apart; ``None`` if it can. It runs all the

@@ -14,6 +14,9 @@ from gelato.methods.boosted.stages import FirstStages
 HARD = 0.1
 """Pairs among this share of the best of any list are all learned from; of others a sample, if they are too many."""
 
+LEAST_SAMPLE = 0.05
+"""The sample is no smaller share of them."""
+
 Stages = Callable[[Graph], FirstStages]
 """From a graph to its first stages."""
 
@@ -55,9 +58,9 @@ def rows_of(graph: Graph, hidden: Pairs, stages: Stages, settings: BoostedSettin
     pairs, place = first.candidates(settings.candidate_count(rest))
     labels = np.isin(pair_keys(pairs, graph.n), pair_keys(hidden, graph.n))
     hard = place < HARD
-    sampled = min(1.0, max(0.0, most - hard.sum()) / max(1, (~hard).sum()))
+    sampled = min(1.0, max(LEAST_SAMPLE, (most - hard.sum()) / max(1, (~hard).sum())))
     random = np.random.default_rng((settings.random_state, 2, fold))
     kept = hard | (random.random(len(pairs)) < sampled) | labels
-    weights = np.where(hard | labels, 1.0, 1.0 / max(sampled, 1e-9))[kept]
+    weights = np.where(hard | labels, 1.0, 1.0 / sampled)[kept]
     features, names = PairFeatures(first).matrix(pairs[kept])
     return Rows(features, names, labels[kept], weights, float(labels.sum() / len(hidden)))

@@ -1,0 +1,203 @@
+"""The second stage: no leak from hidden links, exact ranks, trees as arrays, and never below one feature alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import reference
+from gelato import Graph, new_predictor, split
+from gelato.datasets import block_model
+from gelato.graph import pair_keys
+from gelato.methods.boosted.attributes import views_of
+from gelato.methods.boosted.folds import hidden_folds, rows_of
+from gelato.methods.boosted.model import TREES, average_precision
+from gelato.methods.boosted.ranker import grown
+from gelato.methods.boosted.settings import BoostedSettings
+from gelato.methods.boosted.stages import FirstStages
+from gelato.ranking.metrics import metric
+from gelato.ranking.rank import rank
+from gelato.regimes import unbiased
+from gelato.scores import LiftedScores
+from gelato.splits import Split
+
+QUICK = {"effort": "quick", "folds": 2, "trees": 30, "rank": 8, "candidates": 400}
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return block_model([30, 30], 0.25, 0.03, attributes=24, words=6, seed=5)
+
+
+def stages_of(graph, rank=8):
+    return FirstStages(graph, views_of(graph), rank, 4, 0, None)
+
+
+def kinds(graph):
+    """The same links without attributes, weighted, directed and bipartite."""
+    random = np.random.default_rng(0)
+    edges = graph.edges
+    sides = np.arange(graph.n) % 2
+    across = edges[sides[edges[:, 0]] != sides[edges[:, 1]]]
+    turned = np.where(random.random(len(edges))[:, None] < 0.5, edges, edges[:, ::-1])
+    return {
+        "attribute-free": Graph.from_edges(edges, graph.n),
+        "weighted": Graph.from_edges(edges, graph.n, weights=random.uniform(0.5, 3, len(edges))),
+        "directed": Graph.from_edges(turned, graph.n, directed=True, attributes=graph.attributes),
+        "bipartite": Graph.from_edges(across, graph.n, sides=sides.astype(np.int8)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["attributes", "attribute-free", "weighted", "directed", "bipartite"])
+def test_a_hidden_link_changes_nothing_but_its_label(graph, kind):
+    given = graph if kind == "attributes" else kinds(graph)[kind]
+    settings = BoostedSettings(**{**QUICK, "candidates": 2000})
+    hidden = hidden_folds(given, settings)[0]
+    toggled, rest = hidden[3], np.delete(hidden, 3, axis=0)
+    views = views_of(given)
+    stages = lambda each: FirstStages(each, views, 8, 4, 0, None)  # noqa: E731
+    with_it = rows_of(given, hidden, stages, settings, 0, 1e9)
+    without_it = rows_of(given.without(toggled[None]), rest, stages, settings, 0, 1e9)
+    assert with_it.names == without_it.names
+    np.testing.assert_array_equal(with_it.features, without_it.features)
+    np.testing.assert_array_equal(with_it.weights, without_it.weights)
+    assert with_it.labels.sum() - without_it.labels.sum() == 1
+    assert np.isfinite(with_it.features).all()
+
+
+def test_a_sample_of_rows_is_drawn_without_looking_at_labels(graph):
+    settings = BoostedSettings(**QUICK)
+    hidden = hidden_folds(graph, settings)[0]
+    every = rows_of(graph, hidden, stages_of, settings, 0, 1e9)
+    some = rows_of(graph, hidden, stages_of, settings, 0, 300)
+    assert len(some.labels) < len(every.labels) and some.labels.sum() == every.labels.sum()
+    assert some.weights[some.labels].max() == 1
+    assert some.weights.sum() == pytest.approx(len(every.labels), rel=0.3)
+
+
+def test_validation_and_test_links_are_never_read(graph):
+    """Two splits with the same training links, of which one has other links to find: the trees are the same."""
+    one = split(graph, 0, (0.1, 0.1))
+    unlinked = [pair for pair in reference.all_pairs(graph.n, False) if graph.adjacency[pair[0], pair[1]] == 0]
+    wrong = np.array(unlinked[:5])
+    known = np.concatenate([one.train.edges, one.valid, wrong])
+    other = Split(Graph.from_edges(known, graph.n, attributes=graph.attributes), one.train, one.valid, wrong, "other")
+    first, second = (new_predictor("boosted", ranker=TREES, **QUICK).fit(each) for each in (one, other))
+    for name, array in first.forest_.tensors().items():
+        np.testing.assert_array_equal(array, second.forest_.tensors()[name])
+    np.testing.assert_array_equal(first.listed_score_, second.listed_score_)
+    sought = pair_keys(np.concatenate([one.valid, one.test]), graph.n)
+    assert np.isin(sought, pair_keys(first.listed_, graph.n)).any()  # as any other pair without a link
+
+
+def test_shuffled_labels_give_chance():
+    graph = block_model([60, 60, 60], 0.25, 0.005, seed=1)
+    settings = BoostedSettings(**{**QUICK, "candidates": 9000})  # pairs across the blocks too
+    folds = hidden_folds(graph, settings)
+    learned, tested = (rows_of(graph, hidden, stages_of, settings, i, 1e9) for i, hidden in enumerate(folds))
+    labels = np.random.default_rng(3).permutation(learned.labels)
+    found = [
+        average_precision(
+            grown(learned.features, each, learned.weights, settings).scores(tested.features), tested.labels
+        )
+        for each in (learned.labels, labels)
+    ]
+    chance = tested.labels.mean()
+    assert found[0] > 2 * chance > 0.6 * found[1]
+
+
+def test_trees_are_those_of_scikit_learn_and_contributions_add_up():
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    random = np.random.default_rng(1)
+    features = random.standard_normal((3000, 5)).astype(np.float32)
+    labels = (features[:, 0] + features[:, 1] * features[:, 2] + random.standard_normal(3000)) > 1
+    settings = BoostedSettings(trees=40, bags=1, leaves=7, learning_rate=0.1)
+    forest = grown(features, labels, np.ones(3000), settings)
+    model = HistGradientBoostingClassifier(
+        learning_rate=0.1, max_iter=40, max_leaf_nodes=7, min_samples_leaf=50, l2_regularization=5.0, max_features=0.5,
+        early_stopping=False, random_state=0,
+    ).fit(features, labels, sample_weight=np.ones(3000))  # fmt: skip
+    fresh = random.standard_normal((500, 5)).astype(np.float32)
+    np.testing.assert_allclose(forest.scores(fresh), model.decision_function(fresh), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(forest.scores(fresh, threads=1), forest.scores(fresh, threads=3))
+    added = forest.contributions(fresh)
+    np.testing.assert_allclose(added.sum(axis=1), forest.scores(fresh), rtol=1e-9, atol=1e-9)
+    strength = np.abs(added[:, :5]).mean(axis=0)
+    assert strength[:3].min() > 2 * strength[3:].max()  # the last two say nothing
+
+
+@pytest.mark.parametrize("kind", ["attributes", "attribute-free", "weighted", "directed", "bipartite"])
+def test_on_validation_links_it_is_never_below_its_best_feature(graph, kind):
+    given = graph if kind == "attributes" else kinds(graph)[kind]
+    hidden = split(given, 1, (0.1, 0.1))
+    model = new_predictor("boosted", **QUICK).fit(hidden)
+    candidates = unbiased(hidden, "valid")
+    reached = metric("ap", rank(model.scores(), candidates))
+    stages = stages_of(hidden.train)
+    for scores in (stages.walks | stages.paths | stages.spectra).values():
+        assert reached >= metric("ap", rank(scores, candidates)) - 0.02
+    assert model.validation_[model.ranker] == max(model.validation_.values())
+
+
+def test_candidates_are_the_union_of_exact_lists(graph):
+    stages = stages_of(graph)
+    pairs, place = stages.candidates(40)
+    unlinked = np.array([pair for pair in reference.all_pairs(graph.n, False) if graph.adjacency[pair] == 0])
+    union = set()
+    for scores, share in stages.proposing.values():
+        value = scores.pairs(unlinked)
+        least = np.sort(value)[-int(40 * share)]
+        union |= set(map(tuple, unlinked[value > least + 1e-9 * abs(least)].tolist()))
+    listed = set(map(tuple, pairs.tolist()))
+    assert union <= listed and len(listed) == len(pairs) <= 40 * 4.25
+    assert place.min() >= 0 and place.max() < 1
+
+
+def test_the_rest_keeps_the_order_of_the_base(graph):
+    hidden = split(graph, 0, (0.1, 0.1))
+    model = new_predictor("boosted", **{**QUICK, "candidates": 30}).fit(hidden)
+    scores = model.scores()
+    assert isinstance(scores, LiftedScores) and len(model.listed_) < 200
+    ranks = rank(scores, unbiased(hidden))
+    assert ranks.negatives == unbiased(hidden).negatives
+
+
+def test_a_stopped_fit_keeps_its_folds(graph, tmp_path, monkeypatch):
+    hidden = split(graph, 0, (0.1, 0.1))
+    wanted = new_predictor("boosted", **QUICK).fit(hidden)
+
+    class Stop(Exception):
+        pass
+
+    def stop(done, total):
+        if done == 1:
+            raise Stop
+
+    with pytest.raises(Stop):
+        new_predictor("boosted", **QUICK).fit(hidden, run=tmp_path / "run", progress=stop)
+    import gelato.methods.boosted.model as module
+
+    folds, original = [], module.rows_of
+    monkeypatch.setattr(module, "rows_of", lambda *args: folds.append(args[4]) or original(*args))
+    again = new_predictor("boosted", **QUICK).fit(hidden, run=tmp_path / "run")
+    assert folds == [1]
+    np.testing.assert_array_equal(again.listed_score_, wanted.listed_score_)
+    assert again.ranker == wanted.ranker
+
+
+def test_new_nodes_are_found_by_their_attributes(graph):
+    model = new_predictor("boosted", **QUICK).fit(graph)
+    more = np.vstack([graph.attributes.toarray() if hasattr(graph.attributes, "toarray") else graph.attributes] * 2)
+    larger = model.applied(replace(Graph.from_edges(graph.edges, 2 * graph.n), attributes=more))
+    fresh = larger.listed_[(larger.listed_ >= graph.n).any(axis=1)]
+    assert len(fresh) and np.isfinite(larger.listed_score_).all()
+
+
+def test_average_precision_is_that_of_scikit_learn():
+    from sklearn.metrics import average_precision_score
+
+    random = np.random.default_rng(0)
+    score, sought = random.integers(0, 9, 200).astype(float), random.random(200) < 0.2
+    assert average_precision(score, sought) == pytest.approx(average_precision_score(sought, score))
+    assert average_precision(score, np.zeros(200, bool)) == 0
