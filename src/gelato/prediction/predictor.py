@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gelato.errors import InputError, wrong_kind
 from gelato.explain.evidence import LinkEvidence
@@ -178,10 +178,10 @@ class LinkPredictor(ABC):
 
     def explain_pair(self, u: int, v: int, *, limit: int = 5, with_rank: bool = True) -> PairExplanation:
         """The same of two indices."""
-        return self.explanations(np.array([[u, v]]), limit=limit, with_rank=with_rank)[0]
+        return self.explanations([(u, v)], limit=limit, with_rank=with_rank)[0]
 
     def explanations(
-        self, pairs: Pairs, *, limit: int = 5, with_rank: bool = False, progress: Progress | None = None
+        self, pairs: ArrayLike, *, limit: int = 5, with_rank: bool = False, progress: Progress | None = None
     ) -> list[PairExplanation]:
         """An explanation of each of some pairs.
 
@@ -192,19 +192,20 @@ class LinkPredictor(ABC):
                 there are.
             progress: called with the number of pairs explained, and of all.
         """
-        check_nodes(pairs, self.graph_.n)
-        for u in pairs[pairs[:, 0] == pairs[:, 1], 0].tolist():
+        listed = np.asarray(pairs, np.int64).reshape(-1, 2)
+        check_nodes(listed, self.graph_.n)
+        for u in listed[listed[:, 0] == listed[:, 1], 0].tolist():
             raise InputError(
                 f"a link joins two different nodes, got {self.graph_.name_of(u)!r} twice; give another one"
             )
         explain, explained = self.explainer(), list[PairExplanation]()
-        for begin in range(0, len(pairs), EXPLAINED):
-            explained += explain(pairs[begin : begin + EXPLAINED], limit)
+        for begin in range(0, len(listed), EXPLAINED):
+            explained += explain(listed[begin : begin + EXPLAINED], limit)
             if progress is not None:
-                progress(len(explained), len(pairs))
+                progress(len(explained), len(listed))
         if not with_rank or not explained:
             return explained
-        standings = standings_of(self.scores(), self.graph_, pairs, self.threads)
+        standings = standings_of(self.scores(), self.graph_, listed, self.threads)
         return [each.with_standing(standing) for each, standing in zip(explained, standings, strict=True)]
 
     def score(self, split: Split) -> float:
