@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gelato.explain import explain
-from gelato.explain.picture import PICTURE_WIDTH
+from gelato.explain.drawing import PICTURE_WIDTH
 from gelato.graph import Graph
 from gelato.methods.heuristics import autocovariance, katz
 from graphs import path, random_graph

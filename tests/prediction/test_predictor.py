@@ -13,7 +13,7 @@ from gelato.explain import standing
 from gelato.methods.heuristic import Heuristic
 from gelato.methods.heuristics import autocovariance
 from gelato.prediction.predictor import LinkPredictor
-from gelato.prediction.reasons import explanations, have_reasons, with_reasons
+from gelato.prediction.reasons import with_reasons
 from gelato.prediction.selection import nodes_called, nodes_in
 from gelato.prediction.suggest import suggest
 from gelato.prediction.suggestions import CHANCE_COLUMNS, PRECISION_COLUMNS
@@ -205,7 +205,7 @@ def test_every_heuristic_is_an_estimator(plain, method):
     pairs = np.array(reference.all_pairs(28, False))
     np.testing.assert_allclose(found.predict(pairs), HEURISTICS[method](plain).pairs(pairs))
     links = with_reasons(found, found.predict_top(70))
-    assert have_reasons(found.scores()) == (method in SUMS_OVER_WALKS)
+    assert found.explains == (method in SUMS_OVER_WALKS)
     if method not in SUMS_OVER_WALKS:
         assert links.reasons is None and "reason" not in links.columns()
         with pytest.raises(InputError, match="walks"):
@@ -223,7 +223,7 @@ def test_every_heuristic_is_an_estimator(plain, method):
 def test_explanations_come_in_chunks_with_progress(fitted):
     reports = []
     links = fitted.predict_top(150)
-    told = explanations(fitted, links, limit=2, progress=lambda *done: reports.append(done))
+    told = fitted.explanations(links.pairs, limit=2, progress=lambda *done: reports.append(done))
     assert reports == [(64, 150), (128, 150), (150, 150)]
     assert [each.pair for each in told] == [tuple(pair) for pair in links.pairs.tolist()]
     assert all(len(each.walks) <= 2 and each.rank is None for each in told)
@@ -236,7 +236,7 @@ def test_all_suggestions_are_ranked_in_one_pass_as_each_would_be_alone(plain, me
     monkeypatch.setattr(standing, "rank", lambda *args, **options: passes.append(1) or rank(*args, **options))
     found = Heuristic(method).fit(plain)
     links = found.predict_top(5 if per_node else 150, per_node)
-    explained = explanations(found, links, with_rank=True)
+    explained = found.explanations(links.pairs, with_rank=True)
     assert len(links) > 128 and len(passes) == 1
     for each in explained[:: len(explained) // 12]:
         alone = found.explain(*each.pair)
@@ -245,7 +245,7 @@ def test_all_suggestions_are_ranked_in_one_pass_as_each_would_be_alone(plain, me
     if not per_node:  # what the order of the list says
         score = (links.score / np.abs(links.score).max()).round(9)
         assert [each.rank for each in explained] == [1 + int((score > mine).sum()) for mine in score]
-    assert explanations(found, found.predict_top(3, min_score=1e9), with_rank=True) == []
+    assert found.explanations(found.predict_top(3, min_score=1e9).pairs, with_rank=True) == []
 
 
 def test_a_heuristic_takes_its_options_and_refuses_others(plain):

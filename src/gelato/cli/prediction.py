@@ -173,7 +173,7 @@ def predict(
         first, second = (graph.name_of(node) for node in found.pairs[0])
         why = shlex.join([PROGRAM, "explain", str(folder), str(first), str(second)])
         more = shlex.join([PROGRAM, "report", str(folder), "--out", "report.html"])
-        if found.reasons is not None or not reasons:  # scores that are not sums over walks have no reasons
+        if predictor.explains:
             say(f"why: {why}")
         say(f"more: {more}")
 
@@ -189,8 +189,8 @@ def predict(
     help="A trained model; not needed if GRAPH is the folder of a run.",
 )
 @method_option("A method (see 'gelato methods') to explain without a model  [default: ac]", several=False)
-@click.option("--walks", type=Count(1), default=5, show_default=True, help="How many walks to list.")
-@click.option("--picture", type=click.Path(), metavar="FILE", help="Write a picture of the walks to this svg file.")
+@click.option("--walks", type=Count(1), default=5, show_default=True, help="How many walks, or neighbours, to list.")
+@click.option("--picture", type=click.Path(), metavar="FILE", help="Write a picture of it to this svg file.")
 @click.option("--device", metavar="DEVICE", help="Where to apply the model to GRAPH  [default: as in training]")
 @options(RUNNING)
 @outputs(picture=svg_file)
@@ -208,7 +208,7 @@ def explain(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Explain the score of the nodes U and V of GRAPH exactly, walk by walk.
+    """Explain the score of the nodes U and V of GRAPH exactly: walk by walk, or neighbour by neighbour.
 
     GRAPH is the folder of a run ('gelato predict', 'gelato fit --out'), or a graph together with --model. Without a
     model, the walks are those of autocovariance (ac) on the original graph.

@@ -10,12 +10,10 @@ from scipy.sparse import csr_array, issparse
 from gelato.datasets import block_model
 from gelato.evaluation.comparison import compared_methods
 from gelato.evaluation.estimate import estimate_method
-from gelato.explain.explanation import explain_all
 from gelato.graph import Graph
 from gelato.memory import peak_memory
 from gelato.methods import REFERENCE
 from gelato.prediction.precision import REPEATS
-from gelato.prediction.reasons import have_reasons
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
@@ -113,9 +111,9 @@ def _timed(graph: Graph, model: StoredPredictor, top_k: int) -> tuple[FitCost, d
     ranked = time.perf_counter()
     links = top(scores, hidden.train, top_k + len(hidden.test), threads=model.threads)
     searched = time.perf_counter()
-    if have_reasons(scores):
+    if whole.explains:
         chosen = links.pairs[np.linspace(0, min(top_k, len(links.pairs)) - 1, SAMPLE).astype(int)]
-        explain_all(scores, hidden.train, chosen, evidence=whole.evidence(), with_rank=False, threads=model.threads)
+        whole.explanations(chosen)
     done = time.perf_counter()
     return cost, {
         "apply": applied - begin,

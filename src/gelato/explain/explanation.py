@@ -10,7 +10,7 @@ from gelato.errors import InputError
 from gelato.explain.evidence import LinkEvidence
 from gelato.explain.record import Edge, Explanation, Kind, WalkPart
 from gelato.explain.routes import routes_of
-from gelato.explain.standing import standings_of
+from gelato.explain.standing import Standing, standings_of
 from gelato.explain.walks import walk_scores_of, walks_between
 from gelato.graph import Graph, check_nodes
 from gelato.ranking.rank import check_fit
@@ -103,7 +103,9 @@ def explain_all(
         for walks, mine in zip(searched, routes, strict=True)
     ]
     edges = _edges(walked, graph, sorted(set().union(*followed)), evidence)
-    standings = standings_of(walked, graph, listed, threads) if with_rank else [None] * len(listed)
+    standings: Sequence[Standing | None] = [None] * len(listed)
+    if with_rank:
+        standings = standings_of(walked, graph, listed, threads)
     explanations = []
     for i, (walks, standing) in enumerate(zip(searched, standings, strict=True)):
         heaviest = tuple(
@@ -125,8 +127,7 @@ def explain_all(
                 steps=walked.steps,
                 every_length=walked.every_length,
                 linked=linked[i],
-                **({} if standing is None else standing._asdict()),
-            )
+            ).with_standing(standing)
         )
     return explanations
 

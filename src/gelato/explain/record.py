@@ -3,16 +3,13 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from gelato.explain.pair import PairExplanation
 from gelato.explain.picture import picture_of
 from gelato.explain.routes import Route
-from gelato.explain.words import lines_of, printable, reason_of
-from gelato.graph import Graph
+from gelato.explain.words import lines_of, reason_of
 
-_PLAIN = (
-    *("score", "rank", "tied", "candidates", "linked", "same_side", "steps", "every_length"),
-    *("number_of_walks", "walk_total", "rest", "background"),
-)
-"""Fields that are plain numbers."""
+_PLAIN = ("steps", "every_length", "number_of_walks", "walk_total", "rest", "background")
+"""Fields of walks that are plain numbers."""
 
 Kind = Literal["observed", "attributes", "self-loop"]
 
@@ -50,14 +47,11 @@ class WalkPart:
     share: float
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """Why a pair has its score: ``score = values of the listed walks + rest + background``.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Explanation(PairExplanation):
+    """Why a pair has its score, by walks: ``score = values of the listed walks + rest + background``.
 
     Attributes:
-        graph: the observed graph, for its names and links.
-        pair: the two nodes.
-        score: their score.
         walks: the heaviest walks that join them, heaviest first.
         number_of_walks: how many walks there are, including those not listed.
         walk_total: what all of them add to the score.
@@ -67,16 +61,8 @@ class Explanation:
         edges: the links that the listed walks follow, by their ends: ``(a, b)``, with ``a <= b`` unless directed.
         steps: length of the walks, in steps.
         every_length: whether shorter walks count too.
-        linked: whether the pair is a link of the graph.
-        rank: 1 + the number of unlinked pairs with a higher score, of a bipartite graph those across its two sides;
-            ``None`` if it was not asked for, or if the pair lies inside a side.
-        tied: how many other unlinked pairs have the same score.
-        candidates: how many unlinked pairs there are, of a bipartite graph across.
     """
 
-    graph: Graph
-    pair: tuple[int, int]
-    score: float
     walks: tuple[WalkPart, ...]
     number_of_walks: int
     walk_total: float
@@ -86,24 +72,10 @@ class Explanation:
     edges: dict[tuple[int, int], Edge]
     steps: int
     every_length: bool
-    linked: bool
-    rank: int | None = None
-    tied: int | None = None
-    candidates: int | None = None
-
-    @property
-    def same_side(self) -> bool:
-        """Whether both nodes lie on one side of a bipartite graph; such a pair is never suggested."""
-        sides = self.graph.sides
-        return sides is not None and bool(sides[self.pair[0]] == sides[self.pair[1]])
 
     def edge(self, a: int, b: int) -> Edge:
         """The link that a listed walk follows from ``a`` to ``b``."""
         return self.edges[(a, b) if self.graph.directed else (min(a, b), max(a, b))]
-
-    def name(self, node: int) -> str:
-        """The name of a node, as text that can be printed."""
-        return printable(str(self.graph.name_of(node)))
 
     def reason(self) -> str:
         """The reason in one short phrase, for a table."""
@@ -120,8 +92,7 @@ class Explanation:
     def as_json(self) -> dict[str, Any]:
         """Everything as plain types, ready for ``json.dumps``, with nodes by name."""
         return {
-            "pair": self._names(self.pair),
-            "reason": self.reason(),
+            **super().as_json(),
             **{name: getattr(self, name) for name in _PLAIN},
             "walks": [{**asdict(walk), "nodes": self._names(walk.nodes)} for walk in self.walks],
             "routes": [
@@ -138,7 +109,3 @@ class Explanation:
                 for edge in self.edges.values()
             ],
         }
-
-    def _names(self, nodes: Any) -> list[str | int | float]:
-        names = [self.graph.name_of(node) for node in nodes]
-        return [name if isinstance(name, str | int | float) else str(name) for name in names]

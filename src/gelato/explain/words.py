@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gelato.figures import enumeration
 
 if TYPE_CHECKING:
+    from gelato.explain.pair import PairExplanation
     from gelato.explain.record import Edge, Explanation
 
 MOST_ATTRIBUTES = 3
@@ -36,8 +37,7 @@ def reason_of(explanation: "Explanation") -> str:
 
 def lines_of(explanation: "Explanation") -> list[str]:
     """The whole explanation: score, rank, walks, links, and the sum."""
-    u, v = (explanation.name(node) for node in explanation.pair)
-    lines = [f"{u} and {v}: score {explanation.score:.3g}{_rank(explanation)}", explanation.reason(), ""]
+    lines = [headline(explanation), explanation.reason(), ""]
     lines += _walks(explanation)
     edges = [edge for edge in explanation.edges.values() if edge.kind != "self-loop"]
     if edges:
@@ -50,6 +50,21 @@ def lines_of(explanation: "Explanation") -> list[str]:
             lines += ["", "links on these walks (~ added by attributes):"]
             lines += [f"  {end:<{width}}  {each}" for end, each in zip(ends, about, strict=True)]
     return [*lines, "", *_background(explanation), _sum(explanation)]
+
+
+def headline(explanation: "PairExplanation") -> str:
+    """The pair, its score and its rank."""
+    u, v = (explanation.name(node) for node in explanation.pair)
+    return f"{u} and {v}: score {explanation.score:.3g}{_rank(explanation)}"
+
+
+def sum_of(terms: Sequence[tuple[float, str]], score: float) -> str:
+    """``0.3 (what it is) - 0.1 (what else) = 0.2``."""
+    first, *others = terms
+    text = f"{first[0]:.4g} ({first[1]})"
+    for value, name in others:
+        text += f" {'-' if value < 0 else '+'} {abs(value):.4g} ({name})"
+    return f"{text} = {score:.4g}"
 
 
 def joined(explanation: "Explanation", nodes: Sequence[int]) -> str:
@@ -100,7 +115,7 @@ def _straight(explanation: "Explanation", share: str) -> str:
     return f"similar attributes (weight {link.weight:.2g}{'; ' if names else ''}{names})"
 
 
-def _rank(explanation: "Explanation") -> str:
+def _rank(explanation: "PairExplanation") -> str:
     if explanation.same_side:
         return "; both are on the same side of the bipartite graph, and such a pair is never suggested"
     if explanation.rank is None:
@@ -164,8 +179,4 @@ def _sum(explanation: "Explanation") -> str:
         terms.append((explanation.rest, "other walks"))
     if explanation.background:
         terms.append((explanation.background, "background"))
-    first, *others = terms
-    text = f"{first[0]:.4g} ({first[1]})"
-    for value, name in others:
-        text += f" {'-' if value < 0 else '+'} {abs(value):.4g} ({name})"
-    return f"{text} = {explanation.score:.4g}"
+    return sum_of(terms, explanation.score)

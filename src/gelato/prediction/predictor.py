@@ -9,11 +9,13 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gelato.errors import InputError, wrong_kind
 from gelato.explain.evidence import LinkEvidence
-from gelato.explain.explanation import Explanation, explain
+from gelato.explain.explanation import explain_all
+from gelato.explain.pair import Explainer, PairExplanation
+from gelato.explain.standing import standings_of
 from gelato.graph import Graph, Pairs, check_nodes
 from gelato.prediction.settings import Settings, check_names
 from gelato.prediction.suggestions import Suggestions
@@ -23,6 +25,9 @@ from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.scores import Scores
 from gelato.splits import Split
+
+EXPLAINED = 64
+"""Pairs that are explained together, between two reports of progress."""
 
 
 class LinkPredictor(ABC):
@@ -107,6 +112,20 @@ class LinkPredictor(ABC):
         """What the links that walks use are made of, where that is more than the graph."""
         return None
 
+    @property
+    def explains(self) -> bool:
+        """Whether pairs can be explained; by default where scores are sums over walks along links."""
+        walked = self.scores().walks()
+        return walked is not None and bool(walked.on_graph)
+
+    def explainer(self) -> Explainer:
+        """How pairs are explained; by default by the walks that join them, and refused where there are none.
+
+        A method whose scores arise otherwise gives its own, and says so by ``explains``.
+        """
+        scores, graph, evidence = self.scores(), self.graph_, self.evidence()
+        return lambda pairs, limit: explain_all(scores, graph, pairs, evidence=evidence, limit=limit, with_rank=False)
+
     def facts(self) -> dict[str, Any]:
         """What is worth knowing of this predictor besides its settings, ready for ``json.dumps``."""
         return {}
@@ -152,27 +171,42 @@ class LinkPredictor(ABC):
         links = top(self.scores(), graph, k, threads=self.threads, progress=progress, **chosen)
         return Suggestions(graph, links.pairs, links.score, per_node=per_node, chosen=chosen)
 
-    def explain(self, u: Any, v: Any, *, limit: int = 5, with_rank: bool = True) -> Explanation:
-        """Why a pair has its score: its heaviest walks, and its rank among all unlinked pairs."""
+    def explain(self, u: Any, v: Any, *, limit: int = 5, with_rank: bool = True) -> PairExplanation:
+        """Why a pair has its score: the walks or neighbours that add most, and its rank among all unlinked pairs."""
         first, second = self.graph_.index_of([u, v])
         return self.explain_pair(int(first), int(second), limit=limit, with_rank=with_rank)
 
-    def explain_pair(self, u: int, v: int, *, limit: int = 5, with_rank: bool = True) -> Explanation:
+    def explain_pair(self, u: int, v: int, *, limit: int = 5, with_rank: bool = True) -> PairExplanation:
         """The same of two indices."""
-        if u == v:
+        return self.explanations([(u, v)], limit=limit, with_rank=with_rank)[0]
+
+    def explanations(
+        self, pairs: ArrayLike, *, limit: int = 5, with_rank: bool = False, progress: Progress | None = None
+    ) -> list[PairExplanation]:
+        """An explanation of each of some pairs.
+
+        Args:
+            pairs: ``(p, 2)`` node indices.
+            limit: how many parts to list for each, such as walks, the heaviest.
+            with_rank: whether to rank them among all unlinked pairs, which takes one pass over all pairs, however many
+                there are.
+            progress: called with the number of pairs explained, and of all.
+        """
+        listed = np.asarray(pairs, np.int64).reshape(-1, 2)
+        check_nodes(listed, self.graph_.n)
+        for u in listed[listed[:, 0] == listed[:, 1], 0].tolist():
             raise InputError(
                 f"a link joins two different nodes, got {self.graph_.name_of(u)!r} twice; give another one"
             )
-        return explain(
-            self.scores(),
-            self.graph_,
-            u,
-            v,
-            evidence=self.evidence(),
-            limit=limit,
-            with_rank=with_rank,
-            threads=self.threads,
-        )
+        explain, explained = self.explainer(), list[PairExplanation]()
+        for begin in range(0, len(listed), EXPLAINED):
+            explained += explain(listed[begin : begin + EXPLAINED], limit)
+            if progress is not None:
+                progress(len(explained), len(listed))
+        if not with_rank or not explained:
+            return explained
+        standings = standings_of(self.scores(), self.graph_, listed, self.threads)
+        return [each.with_standing(standing) for each, standing in zip(explained, standings, strict=True)]
 
     def score(self, split: Split) -> float:
         """Average precision of the test links of a split against all non-links; fit on the split first."""

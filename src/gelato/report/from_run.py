@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from gelato import PROGRAM, __version__
+from gelato.explain.pair import PairExplanation
 from gelato.memory import peak_memory
 from gelato.methods.making import OpenedRun
 from gelato.prediction.precision import REPEATS, SHARE
-from gelato.prediction.reasons import explanations, have_reasons
 from gelato.prediction.rehearsal import hidings, rehearsal_folder
 from gelato.prediction.suggest import Stage, silent, suggest
 from gelato.prediction.suggestions import Suggestions
@@ -62,10 +62,10 @@ def report_of(
         )
     options: dict[str, Any] = {"share": share, "repeats": repeats, "seed": seed, "run": run.folder}
     suggestions = suggest(whole, top, reasons=False, stage=stage, **options)
-    explained = []
+    explained: list[PairExplanation] = []
     with stage("explaining", "links") as progress:
-        if have_reasons(whole.scores()):
-            explained = explanations(whole, suggestions, with_rank=True, progress=progress)
+        if whole.explains:
+            explained = whole.explanations(suggestions.pairs, with_rank=True, progress=progress)
     rows = [
         Suggestion(
             rank=row["rank"],

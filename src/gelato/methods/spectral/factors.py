@@ -26,11 +26,13 @@ class FactorBlock:
     Attributes:
         left, right: ``(n, r)`` ``L`` and ``R``.
         sign: ``(r,)`` ``s``.
+        values: ``(r,)`` ``l``, for those who explain scores; the scores do not depend on them.
     """
 
     left: NDArray[np.float64]
     right: NDArray[np.float64]
     sign: NDArray[np.float64]
+    values: NDArray[np.float64]
 
     def __call__(self, rows: Nodes, columns: Nodes) -> NDArray[np.float64]:
         """``(b, c)`` scores of ascending ``(b,)`` rows and ``(c,)`` columns."""
@@ -62,22 +64,26 @@ class FactorBlock:
         return key_of("factors", self.left, self.sign, None if self.right is self.left else self.right)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _factor_block, (self.left, None if self.right is self.left else self.right, self.sign)
+        return factor_block_of, (self.left, None if self.right is self.left else self.right, self.sign, self.values)
 
 
 def factor_block(pairs: Eigenpairs, weights: NDArray[np.float64]) -> FactorBlock:
     """``D_out^a U f V^T D_in^a`` with ``(r,)`` filtered eigenvalues ``f`` of the first ``r`` pairs."""
     used = np.flatnonzero(weights)
     root = np.sqrt(np.abs(weights[used]))
-    left = pairs.left[:, used] * root * pairs.out_scale[:, None]
-    right = pairs.right[:, used] * root * pairs.in_scale[:, None] if pairs.directed else None
-    return _factor_block(left, right, np.sign(weights[used]))
+    left = np.ascontiguousarray(pairs.left[:, used] * root * pairs.out_scale[:, None])  # as it is read from a file
+    right = np.ascontiguousarray(pairs.right[:, used] * root * pairs.in_scale[:, None]) if pairs.directed else None
+    return factor_block_of(left, right, np.sign(weights[used]), pairs.values[used])
 
 
-def _factor_block(
-    left: NDArray[np.float64], right: NDArray[np.float64] | None, sign: NDArray[np.float64]
+def factor_block_of(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64] | None,
+    sign: NDArray[np.float64],
+    values: NDArray[np.float64],
 ) -> FactorBlock:
-    return FactorBlock(left, left if right is None else right, sign)
+    """The same from its parts; without ``right`` on an undirected graph."""
+    return FactorBlock(left, left if right is None else right, sign, values)
 
 
 def _taken(factor: NDArray[np.float64], nodes: Nodes) -> NDArray[np.float64]:

@@ -4,10 +4,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from gelato.explain.pair import Explainer
 from gelato.graph import Graph
 from gelato.methods.spectral.choice import choose, open_settings, usual_choice
-from gelato.methods.spectral.factors import FactorBlock
+from gelato.methods.spectral.factors import FactorBlock, factor_block_of
 from gelato.methods.spectral.forecast import spectral_seconds
+from gelato.methods.spectral.reasons import neighbour_explainer
 from gelato.methods.spectral.scores import factors_of, scores_of
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.prediction.settings import Settings
@@ -78,6 +80,16 @@ class Spectral(StoredPredictor):
         self._check_fitted()
         return scores_of(self.factors_, self._graph.directed)
 
+    @property
+    def explains(self) -> bool:
+        """Neighbours explain every pair."""
+        return True
+
+    def explainer(self) -> Explainer:
+        """By the neighbours of one end that resemble the other."""
+        self._check_fitted()
+        return neighbour_explainer(self._graph, self.factors_, self.settings.replaced(**self.chosen_))
+
     def cost(self, split: Split) -> FitCost:
         """Decompose once with the usual settings; what the choice takes is predicted from timed products."""
         usual = self.settings.replaced(**usual_choice(split.train, self.settings))
@@ -92,11 +104,11 @@ class Spectral(StoredPredictor):
         return FitCost(parts, ready)
 
     def tensors(self) -> Tensors:
-        """The factors."""
+        """The factors, and the eigenvalues behind them."""
         right = {} if self.factors_.right is self.factors_.left else {"right": self.factors_.right}
-        return {"left": self.factors_.left, "sign": self.factors_.sign, **right}
+        return {"left": self.factors_.left, "sign": self.factors_.sign, "values": self.factors_.values, **right}
 
     def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
         """Be as it was saved, without a new decomposition."""
-        left = tensors["left"]
-        self.factors_, self._graph = FactorBlock(left, tensors.get("right", left), tensors["sign"]), graph
+        parts = (tensors["left"], tensors.get("right"), tensors["sign"], tensors["values"])
+        self.factors_, self._graph = factor_block_of(*parts), graph
