@@ -201,3 +201,34 @@ def test_average_precision_is_that_of_scikit_learn():
     score, sought = random.integers(0, 9, 200).astype(float), random.random(200) < 0.2
     assert average_precision(score, sought) == pytest.approx(average_precision_score(sought, score))
     assert average_precision(score, np.zeros(200, bool)) == 0
+
+
+def test_a_score_is_explained_by_parts_that_add_up_and_by_walks(graph, tmp_path):
+    model = new_predictor("boosted", ranker=TREES, **QUICK).fit(graph)
+    best = model.predict_top(5)
+    for why in model.explanations(best.pairs, with_rank=True):
+        assert why.start + sum(part.value for part in why.parts) + why.remainder == pytest.approx(why.score, rel=1e-12)
+        assert abs(why.remainder) < 1e-9
+        for part in why.parts:
+            assert sum(value for _, value in part.features) == pytest.approx(part.value)
+        assert 1 <= why.rank <= 5 and why.reason() and "<svg" in why.svg()
+        assert any("every pair begins with" in line for line in why.lines())
+        assert {"parts", "start", "walks"} <= set(why.as_json())
+    model.save(tmp_path / "saved")
+    again = type(model).load(tmp_path / "saved")
+    u, v = best.pairs[0].tolist()
+    assert again.explain_pair(u, v).lines() == model.explain_pair(u, v).lines()
+    again._best, again._best_features = again._best[1:], again._best_features[1:]  # the first is computed anew
+    first = again.listed_[model._best[0]]
+    assert again.explain_pair(*first.tolist()).lines() == model.explain_pair(*first.tolist()).lines()
+
+
+def test_other_pairs_are_explained_by_walks_alone(graph):
+    model = new_predictor("boosted", ranker=TREES, **{**QUICK, "candidates": 20}).fit(graph)
+    listed = set(map(tuple, model.listed_.tolist()))
+    other = next(
+        pair for pair in reference.all_pairs(graph.n, False) if pair not in listed and graph.adjacency[pair] == 0
+    )
+    why = model.explain_pair(*other)
+    assert why.score == pytest.approx(model.scores().pairs(np.array([other]))[0])
+    assert why.rank > len(listed) and not hasattr(why, "parts")

@@ -8,12 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.explain.explanation import explain_all
+from gelato.explain.pair import Explainer
 from gelato.figures import share, versus
 from gelato.graph import Graph, Pairs, pair_keys
 from gelato.methods.boosted.attributes import views_of
 from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.folds import Rows, hidden_folds, rows_of
 from gelato.methods.boosted.ranker import grown
+from gelato.methods.boosted.reasons import FeatureExplainer
 from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
 from gelato.methods.boosted.trees import Forest
@@ -24,7 +27,7 @@ from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors, unedited
 from gelato.runs.folder import RunFolder
 from gelato.runs.predictor import StoredPredictor
-from gelato.scores import LiftedScores, Scores
+from gelato.scores import LiftedScores, Scores, WalkScores
 from gelato.splits import Split
 
 PARTS = ("features", "labels", "weights")
@@ -32,6 +35,9 @@ PARTS = ("features", "labels", "weights")
 
 TREES = "trees"
 """The ranker that is learned."""
+
+EXPLAINED = 10_000
+"""Best candidates whose features are kept."""
 
 PROBE_TREES = 20
 """Trees that are timed."""
@@ -119,8 +125,10 @@ class Boosted(StoredPredictor):
         views = views_of(graph, self.settings.random_state)
         first = self._stages(graph, views)
         self.listed_, _ = first.candidates(self.settings.candidate_count(graph))
-        self.listed_score_ = self._ranked(PairFeatures(first).matrix(self.listed_)[0])
+        features, _ = PairFeatures(first).matrix(self.listed_)
+        self.listed_score_ = self._ranked(features)
         self._graph = graph
+        self._keep_best(features)
 
     def _ranked(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """``(l,)`` scores of candidates, by the trees or by the one feature that is better."""
@@ -148,6 +156,42 @@ class Boosted(StoredPredictor):
         self.chosen_ = {"ranker": best if self.settings.ranker is None else self.settings.ranker}
         self.listed_score_ = by_trees if self.ranker == TREES else self._ranked(features)
         self._graph = graph
+        self._keep_best(features)
+
+    def _keep_best(self, features: NDArray[np.float32]) -> None:
+        """Keep the features of the best candidates, by which suggestions are explained."""
+        self._best = np.sort(np.argsort(-self.listed_score_, kind="stable")[:EXPLAINED])
+        self._best_features = features[self._best]
+
+    @property
+    def explains(self) -> bool:
+        """Every pair has walks, and every candidate features."""
+        return True
+
+    def explainer(self) -> Explainer:
+        """Candidates by what the trees saw and by the walks that join them, other pairs by walks alone."""
+        base, graph = self._base(), self.graph_
+
+        def walks(pairs: Pairs, limit: int) -> list[Any]:
+            return explain_all(base, graph, pairs, limit=limit, with_rank=False)
+
+        if self.ranker != TREES:
+            return walks
+        return FeatureExplainer(
+            graph, self.forest_, self.features_, self.listed_, self.listed_score_, self._features_of, walks
+        )
+
+    def _features_of(self, pairs: Pairs) -> NDArray[np.float32]:
+        """``(p, c)`` features of candidates: those that are kept, or else computed anew."""
+        n = self._graph.n
+        keys, wanted = pair_keys(self.listed_[self._best], n), pair_keys(pairs, n)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        kept = keys[place] == wanted
+        features = self._best_features[place]
+        if not kept.all():
+            first = self._stages(self._graph, views_of(self._graph, self.settings.random_state))
+            features[~kept] = PairFeatures(first).matrix(pairs[~kept])[0]
+        return features
 
     def timings(self) -> dict[str, float]:
         """Seconds of the rows to learn from, of the trees, and of the candidates."""
@@ -156,7 +200,11 @@ class Boosted(StoredPredictor):
     def scores(self) -> Scores:
         """Scores of all pairs: the candidates above all others, which stand by autocovariance."""
         self._check_fitted()
-        return LiftedScores(autocovariance(self._graph), self.listed_, self.listed_score_)
+        return LiftedScores(self._base(), self.listed_, self.listed_score_)
+
+    def _base(self) -> WalkScores:
+        """What ranks all other pairs."""
+        return autocovariance(self._graph)
 
     def twin_settings(self) -> dict[str, Any]:
         """The same ranker, learned with less effort: links are hidden several times to say what to expect."""
@@ -200,7 +248,8 @@ class Boosted(StoredPredictor):
     def tensors(self) -> Tensors:
         """The trees, and the candidates with their scores."""
         trees = {f"trees.{name}": value for name, value in self.forest_.tensors().items()}
-        return {**trees, "listed": self.listed_, "listed_score": self.listed_score_}
+        best = {"best": self._best, "best_features": self._best_features}
+        return {**trees, "listed": self.listed_, "listed_score": self.listed_score_, **best}
 
     def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
         """Be as it was saved, without ranking the candidates again."""
@@ -211,6 +260,7 @@ class Boosted(StoredPredictor):
             {name.removeprefix("trees."): value for name, value in tensors.items() if name.startswith("trees.")}
         )
         self.listed_, self.listed_score_, self._graph = tensors["listed"], tensors["listed_score"], graph
+        self._best, self._best_features = tensors["best"], tensors["best_features"]
 
 
 def average_precision(score: NDArray[np.float64], sought: NDArray[np.bool_]) -> float:

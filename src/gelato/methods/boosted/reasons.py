@@ -1,0 +1,105 @@
+"""What the trees saw of a pair, in words: features by kind, and what each kind adds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.explain.features import FeatureExplanation, FeaturePart
+from gelato.explain.pair import Explainer, PairExplanation
+from gelato.graph import Graph, Pairs, pair_keys
+from gelato.methods.boosted.trees import Forest
+
+
+class Kind(NamedTuple):
+    """What features of one kind say where they speak for a pair, and where against it."""
+
+    more: str
+    less: str
+    marks: tuple[str, ...]
+
+
+KINDS = (
+    Kind("similar attributes", "unlike attributes", ("cosine", "words of links")),
+    Kind("walks over similar attributes", "few walks over similar attributes", ("attribute",)),
+    Kind("many short paths", "few short paths", ("common neighbours", "shared resources", "share of", "paths of")),
+    Kind("many short walks", "few short walks", ("walks",)),
+    Kind("alike in their wider neighbourhoods", "unlike in their wider neighbourhoods", ("eigenvectors",)),
+    Kind("linked the other way", "not linked the other way", ("link back",)),
+    Kind("close-knit surroundings", "loose surroundings", ("clustering",)),
+    Kind("numbers of links that fit", "numbers of links that do not fit", ("degree", "links", "strength")),
+)
+"""The first kind one of whose marks a feature's name contains is its kind."""
+
+OTHER = Kind("scores of other methods", "low scores of other methods", ("",))
+
+
+def kind_of(feature: str) -> Kind:
+    """The kind of a feature.
+
+    >>> kind_of("lazy walks of 3").more, kind_of("smaller degree").more
+    ('many short walks', 'numbers of links that fit')
+    """
+    return next((kind for kind in KINDS if any(mark in feature for mark in kind.marks)), OTHER)
+
+
+def parts_of(names: list[str], values: NDArray[np.float64]) -> tuple[FeaturePart, ...]:
+    """Contributions ``(c,)`` of named features, by kind; the largest magnitude first."""
+    groups: dict[Kind, list[tuple[str, float]]] = {}
+    for name, value in zip(names, values.tolist(), strict=True):
+        groups.setdefault(kind_of(name), []).append((name, value))
+    parts = []
+    for kind, members in groups.items():
+        total = sum(value for _, value in members)
+        ordered = tuple(sorted((each for each in members if each[1]), key=lambda each: -abs(each[1])))
+        if ordered:
+            parts.append(FeaturePart(kind.more if total >= 0 else kind.less, total, ordered))
+    return tuple(sorted(parts, key=lambda part: -abs(part.value)))
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureExplainer:
+    """Explains candidates by what the trees saw, other pairs by walks alone.
+
+    Attributes:
+        graph: the observed graph.
+        forest: the trees.
+        names: of the features.
+        listed: ``(l, 2)`` the candidates in the order of their keys, and ``score`` ``(l,)`` what the trees say.
+        features: ``(p, c)`` features of listed pairs.
+        walks: explains the walks of any pair.
+    """
+
+    graph: Graph
+    forest: Forest
+    names: list[str]
+    listed: Pairs
+    score: NDArray[np.float64]
+    features: Callable[[Pairs], NDArray[np.float32]]
+    walks: Explainer
+
+    def __call__(self, pairs: Pairs, limit: int) -> list[PairExplanation]:
+        """An explanation of each of ``(p, 2)`` pairs."""
+        walks = list(self.walks(pairs, limit))
+        ends = pairs if self.graph.directed else np.sort(pairs, axis=1)
+        keys = pair_keys(self.listed, self.graph.n)
+        place = np.minimum(np.searchsorted(keys, pair_keys(ends, self.graph.n)), max(0, len(keys) - 1))
+        mine = np.flatnonzero(keys[place] == pair_keys(ends, self.graph.n)) if len(keys) else np.empty(0, int)
+        explained: list[PairExplanation] = list(walks)
+        if len(mine) == 0:
+            return explained
+        added = self.forest.contributions(self.features(ends[mine]))
+        for row, i in enumerate(mine.tolist()):
+            score = float(self.score[place[i]])
+            common: dict[str, Any] = {"graph": self.graph, "pair": walks[i].pair, "linked": walks[i].linked}
+            explained[i] = FeatureExplanation(
+                **common,
+                score=score,
+                start=float(added[row, -1]),
+                parts=parts_of(self.names, added[row, :-1]),
+                remainder=score - float(added[row].sum()),
+                walks=walks[i],
+            )
+        return explained
