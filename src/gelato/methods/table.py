@@ -90,7 +90,7 @@ METHODS: Registry[Method] = Registry(
         "boosted": Method(
             "gelato.methods.boosted.model:Boosted", BoostedSettings, "boosted trees",
             "Trees that rank the best candidates of several methods anew, learned from hidden links.",
-            trains=True, extra=("boosted", "sklearn"),
+            trains=True, extra=("boosted", "lightgbm"),
         ),
         "gelato": Method(
             "gelato.methods.gelato.model:Gelato", GelatoSettings, "Gelato",

@@ -1,12 +1,13 @@
 """The second stage: no leak from hidden links, exact ranks, trees as arrays, and never below one feature alone."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import reference
-from gelato import Graph, new_predictor, split
+from gelato import Graph, MissingDependency, new_predictor, split
 from gelato.datasets import block_model
 from gelato.graph import pair_keys
 from gelato.methods.boosted.attributes import views_of
@@ -106,20 +107,46 @@ def test_shuffled_labels_give_chance():
     assert found[0] > 2 * chance > 0.6 * found[1]
 
 
-def test_trees_are_those_of_scikit_learn_and_contributions_add_up():
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
+@pytest.fixture(scope="module")
+def rows():
     random = np.random.default_rng(1)
     features = random.standard_normal((3000, 5)).astype(np.float32)
     labels = (features[:, 0] + features[:, 1] * features[:, 2] + random.standard_normal(3000)) > 1
-    settings = BoostedSettings(trees=40, bags=1, leaves=7, learning_rate=0.1)
-    forest = grown(features, labels, np.ones(3000), settings)
-    model = HistGradientBoostingClassifier(
-        learning_rate=0.1, max_iter=40, max_leaf_nodes=7, min_samples_leaf=50, l2_regularization=5.0, max_features=0.5,
-        early_stopping=False, random_state=0,
-    ).fit(features, labels, sample_weight=np.ones(3000))  # fmt: skip
-    fresh = random.standard_normal((500, 5)).astype(np.float32)
-    np.testing.assert_allclose(forest.scores(fresh), model.decision_function(fresh), rtol=1e-9, atol=1e-9)
+    return features, labels, random.uniform(0.5, 2, 3000), random.standard_normal((500, 5)).astype(np.float32)
+
+
+GROWN = BoostedSettings(trees=40, bags=1, leaves=7, learning_rate=0.1)
+
+
+def test_trees_are_those_of_lightgbm(rows, monkeypatch):
+    import lightgbm
+
+    features, labels, weights, fresh = rows
+    kept, train = [], lightgbm.train
+    monkeypatch.setattr(lightgbm, "train", lambda *args: kept.append(train(*args)) or kept[0])
+    forest = grown(features, labels, weights, GROWN)
+    np.testing.assert_allclose(forest.scores(fresh), kept[0].predict(fresh, raw_score=True), rtol=1e-9, atol=1e-9)
+
+
+def test_trees_are_those_of_scikit_learn_where_lightgbm_cannot_be_loaded(rows, monkeypatch):
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    features, labels, weights, fresh = rows
+    kept, fit = [], HistGradientBoostingClassifier.fit
+    monkeypatch.setattr(
+        HistGradientBoostingClassifier, "fit", lambda self, *args, **more: kept.append(fit(self, *args, **more)) or self
+    )
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    forest = grown(features, labels, weights, GROWN)
+    np.testing.assert_allclose(forest.scores(fresh), kept[0].decision_function(fresh), rtol=1e-9, atol=1e-9)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingDependency, match="lightgbm"):
+        grown(features, labels, weights, GROWN)
+
+
+def test_contributions_add_up_and_go_to_the_features_that_matter(rows):
+    features, labels, weights, fresh = rows
+    forest = grown(features, labels, weights, GROWN)
     np.testing.assert_array_equal(forest.scores(fresh, threads=1), forest.scores(fresh, threads=3))
     added = forest.contributions(fresh)
     np.testing.assert_allclose(added.sum(axis=1), forest.scores(fresh), rtol=1e-9, atol=1e-9)

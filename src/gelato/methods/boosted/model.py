@@ -78,6 +78,8 @@ class Boosted(StoredPredictor):
     validation_: dict[str, float]
     listed_: Pairs
     listed_score_: NDArray[np.float64]
+    _best: NDArray[np.int64]
+    _best_features: NDArray[np.float32]
 
     @property
     def trained(self) -> bool:
@@ -248,7 +250,7 @@ class Boosted(StoredPredictor):
     def tensors(self) -> Tensors:
         """The trees, and the candidates with their scores."""
         trees = {f"trees.{name}": value for name, value in self.forest_.tensors().items()}
-        best = {"best": self._best, "best_features": self._best_features}
+        best: Tensors = {"best": self._best, "best_features": self._best_features}
         return {**trees, "listed": self.listed_, "listed_score": self.listed_score_, **best}
 
     def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:

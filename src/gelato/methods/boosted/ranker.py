@@ -1,50 +1,117 @@
-"""Growing the trees: scikit-learn's histogram gradient boosting on the rows of all folds."""
+"""Growing the trees: LightGBM, or scikit-learn's histogram gradient boosting where it cannot be loaded."""
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.errors import MissingDependency
+from gelato.kernels.threads import default_threads
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.trees import Forest, Tree, joined
 
 PER_LEAF, RIDGE, COLUMNS, ROWS = 50, 5.0, 0.5, 0.8
 """Rows of a leaf at least, L2 penalty of its value, and the share of features and of rows that a tree sees."""
 
+Matrix = NDArray[np.float32]
+Labels = NDArray[np.bool_]
+Weights = NDArray[np.float64]
 
-def grown(
-    features: NDArray[np.float32], labels: NDArray[np.bool_], weights: NDArray[np.float64], settings: BoostedSettings
-) -> Forest:
+
+def grown(features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings) -> Forest:
     """Trees for ``(p, c)`` features of ``(p,)`` labelled rows; the rows count as often as their weights say."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
-
+    grow = _lightgbm if _loads("lightgbm") else _histograms
+    if grow is _histograms and not _loads("sklearn"):
+        raise MissingDependency("boosted trees", "lightgbm", "boosted")
     bags = settings.bags or settings.usual.bags
     trees: list[Tree] = []
     start = 0.0
     for bag in range(bags):
-        seed = settings.random_state + bag
-        rows = np.random.default_rng((seed, 1)).random(len(labels)) < (ROWS if bags > 1 else 1.0)
-        rows |= labels
-        model = HistGradientBoostingClassifier(
-            learning_rate=settings.learning_rate,
-            max_iter=settings.trees or settings.usual.trees,
-            max_leaf_nodes=settings.leaves,
-            min_samples_leaf=min(PER_LEAF, max(1, int(labels.sum()) // 4)),
-            l2_regularization=RIDGE,
-            max_features=COLUMNS,
-            early_stopping=False,
-            random_state=seed % 2**32,
-        ).fit(features[rows], labels[rows], sample_weight=weights[rows])
-        start += float(model._baseline_prediction.item()) / bags
-        for stage in model._predictors:
-            nodes = stage[0].nodes
-            leaf = nodes["is_leaf"].astype(bool)
-            trees.append(
-                (
-                    np.where(leaf, -1, nodes["feature_idx"]),
-                    nodes["num_threshold"],
-                    nodes["left"].astype(np.int64),
-                    nodes["right"].astype(np.int64),
-                    nodes["value"] / bags,
-                    nodes["count"],
-                )
-            )
+        grown_trees, begin = grow(features, labels, weights, settings, settings.random_state + bag)
+        trees += [(*tree[:4], tree[4] / bags, tree[5]) for tree in grown_trees]
+        start += begin / bags
     return joined(trees, start)
+
+
+def _loads(package: str) -> bool:
+    """Whether a package is installed, with the libraries of the system that it needs."""
+    try:
+        __import__(package)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _per_leaf(labels: Labels) -> int:
+    return min(PER_LEAF, max(1, int(labels.sum()) // 4))
+
+
+def _lightgbm(
+    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seed: int
+) -> tuple[list[Tree], float]:
+    import lightgbm
+
+    parameters = {
+        "objective": "binary",
+        "learning_rate": settings.learning_rate,
+        "num_leaves": settings.leaves,
+        "min_data_in_leaf": _per_leaf(labels),
+        "lambda_l2": RIDGE,
+        "feature_fraction": COLUMNS,
+        "bagging_fraction": ROWS,
+        "bagging_freq": 1,
+        "num_threads": settings.threads or default_threads(),
+        "seed": seed % 2**31,
+        "deterministic": True,
+        "force_col_wise": True,
+        "verbose": -1,
+    }
+    data = lightgbm.Dataset(features, labels.astype(np.float32), weight=weights)
+    model = lightgbm.train(parameters, data, settings.trees or settings.usual.trees).dump_model()
+    return [_tree(list(_nodes(each["tree_structure"]))) for each in model["tree_info"]], 0.0
+
+
+def _nodes(node: dict[str, Any], place: int = 0) -> Iterator[tuple[int, float, int, int, float, int]]:
+    """A tree as LightGBM tells it, node by node, parents first."""
+    if "split_feature" not in node:
+        yield -1, 0.0, 0, 0, float(node["leaf_value"]), int(node.get("leaf_count", 0))
+        return
+    left = list(_nodes(node["left_child"], place + 1))
+    right = list(_nodes(node["right_child"], place + 1 + len(left)))
+    yield int(node["split_feature"]), float(node["threshold"]), place + 1, place + 1 + len(left), 0.0, 0
+    yield from left
+    yield from right
+
+
+def _tree(nodes: list[tuple[int, float, int, int, float, int]]) -> Tree:
+    feature, threshold, left, right, value, count = map(np.array, zip(*nodes, strict=True))
+    for node in range(len(feature) - 1, -1, -1):  # rows of an inner node are those below it
+        if feature[node] >= 0:
+            count[node] = count[left[node]] + count[right[node]]
+    return feature, threshold, left, right, value, count
+
+
+def _histograms(
+    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seed: int
+) -> tuple[list[Tree], float]:
+    from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
+
+    rows = (np.random.default_rng((seed, 1)).random(len(labels)) < ROWS) | labels
+    model = HistGradientBoostingClassifier(
+        learning_rate=settings.learning_rate,
+        max_iter=settings.trees or settings.usual.trees,
+        max_leaf_nodes=settings.leaves,
+        min_samples_leaf=_per_leaf(labels),
+        l2_regularization=RIDGE,
+        max_features=COLUMNS,
+        early_stopping=False,
+        random_state=seed % 2**32,
+    ).fit(features[rows], labels[rows], sample_weight=weights[rows])
+    trees: list[Tree] = []
+    for stage in model._predictors:
+        nodes = stage[0].nodes
+        feature = np.where(nodes["is_leaf"].astype(bool), -1, nodes["feature_idx"])
+        children = (nodes["left"].astype(np.int64), nodes["right"].astype(np.int64))
+        trees.append((feature, nodes["num_threshold"], *children, nodes["value"], nodes["count"]))
+    return trees, float(model._baseline_prediction.item())
