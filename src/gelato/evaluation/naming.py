@@ -9,7 +9,7 @@ from gelato.methods import METHODS
 from gelato.methods.method import blind_remarks
 
 EVERY = "all"
-"""Stands for every method that trains nothing and fits the graph."""
+"""Stands for every method that trains nothing, runs no others and fits the graph."""
 
 
 def methods_of(names: str, options: Mapping[str, Any], graph: Graph) -> list[tuple[str, dict[str, Any]]]:
@@ -20,7 +20,7 @@ def methods_of(names: str, options: Mapping[str, Any], graph: Graph) -> list[tup
     any of them has run.
     """
     every = names == EVERY
-    wanted = [name for name, each in METHODS.items() if not each.trains] if every else listed(names)
+    wanted = [name for name, each in METHODS.items() if not (each.trains or each.compares)] if every else listed(names)
     chosen = [(name, _options(name, options, wanted)) for name in wanted]
     for option in options:
         _check_taken(option, wanted, names)

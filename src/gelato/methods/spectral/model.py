@@ -78,6 +78,10 @@ class Spectral(StoredPredictor):
         self._check_fitted()
         return scores_of(self.factors_, self._graph.directed)
 
+    def seconds_to_fit(self, split: Split) -> float:
+        """Predicted from timed products."""
+        return spectral_seconds(split.train, self.settings)
+
     def cost(self, split: Split) -> FitCost:
         """Decompose once with the usual settings; what the choice takes is predicted from timed products."""
         usual = self.settings.replaced(**usual_choice(split.train, self.settings))
