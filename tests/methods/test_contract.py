@@ -15,6 +15,7 @@ from gelato.evaluation.naming import methods_of
 from gelato.evaluation.tune import tune
 from gelato.graph import Graph
 from gelato.methods import METHODS
+from gelato.methods.auto import portfolio
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import partitioned, unbiased
@@ -54,6 +55,15 @@ def hidden(graph):
 @pytest.fixture(scope="module")
 def pairs(graph):
     return np.array(reference.all_pairs(graph.n, False))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short_comparison():
+    """Few methods to compare, none of them trained: the tests of ``auto`` train."""
+    with pytest.MonkeyPatch.context() as patch:
+        few = tuple(member for member in portfolio.PORTFOLIO if member.name in ("cn", "ac", "spectral"))
+        patch.setattr(portfolio, "PORTFOLIO", few)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -268,7 +268,7 @@ def methods(as_json: bool) -> None:
 @click.option("--threads", type=Count(1), metavar="N", help="Number of threads  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def demo(threads: int | None, quiet: bool) -> None:
-    """Evaluate Gelato and every heuristic on the built-in sample graph, and show the ten best missing links."""
+    """Evaluate every heuristic, Gelato and auto on the built-in sample graph, and show the ten best missing links."""
     from gelato.demo import demonstrate
 
     with progress_bar("demo", quiet, unit="methods") as progress:
