@@ -103,7 +103,10 @@ def members_table(name: str, rows: Sequence[dict[str, Any]]) -> Table:
         table.add_column(column, justify="right" if column in ("ap", "seconds") else "left", overflow="fold")
     for row in rows:
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.2g}"
-        allowed = f"skipped: about {span(row['predicted_seconds'] or 0.0)} more, --budget {row['budget']} allows it"
+        time, needed = span(row["predicted_seconds"] or 0.0), f"--budget {row['budget']}"
+        allowed = f"skipped: about {time} more, {needed} allows it"
+        if row["at_least"]:
+            allowed = f"skipped: at least {time} more, give more than {needed}"
         outcome = f"left out: {row['why']}" if row["why"] else allowed if row["budget"] else ""
         cells = (row["name"], "" if row["ap"] is None else percent(row["ap"]), seconds)
         table.add_row(*cells, "chosen" if row["chosen"] else escape(outcome), style="bold" if row["chosen"] else "")

@@ -149,7 +149,8 @@ def test_a_long_training_is_skipped_without_timing_an_epoch_of_it(hidden, monkey
     entries = Comparison(hidden, (Member("ac"), replace(TRAINED, rankings=1e9)), AutoSettings()).entries(
         nothing, nothing
     )
-    assert [entry.status for entry in entries] == ["compared", "skipped"]
+    assert [(entry.status, entry.at_least) for entry in entries] == [("compared", False), ("skipped", True)]
+    assert entries[1].predicted_seconds == 1e9 * entries[0].seconds
 
 
 def test_what_a_member_takes_is_predicted_from_a_sample_or_from_those_before_it(hidden):
@@ -309,6 +310,11 @@ def test_what_was_compared_is_said_in_plain_words():
         "ac ranks best and makes the suggestions; skipped gelato: it would take about 14 more minutes, --budget 25"
         " allows it.",
     ]
+    bound = replace(skipped, at_least=True)
+    assert (
+        "it would take at least 14 more minutes, so give more than --budget 25."
+        in words([*entries, bound], entries[1], 9)[1]
+    )
     assert "on only 1 hidden link:" in words(entries, entries[1], 1)[0]
     close = entries_of({"cn": 0.0239, "ac": 0.024})
     assert words(close, close[0], 99)[1] == ("cn makes the suggestions, the simplest method within 1% of the best, ac.")

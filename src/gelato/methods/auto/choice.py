@@ -66,6 +66,8 @@ def _verdict(compared: Sequence[Entry], winner: Entry) -> str:
 def _skipped(entry: Entry) -> str:
     minutes = math.ceil((entry.predicted_seconds or 0.0) / 60)
     more = f"{minutes:,} more minute{'' if minutes == 1 else 's'}"
+    if entry.at_least:
+        return f"skipped {entry.name}: it would take at least {more}, so give more than --budget {entry.budget}"
     return f"skipped {entry.name}: it would take about {more}, --budget {entry.budget} allows it"
 
 

@@ -113,7 +113,8 @@ class Comparison:
         also = sum(entry.predicted_seconds or 0.0 for entry in before)  # which a larger budget lets run too
         needed = max(spent + also + predicted, predicted / member.share)
         budget = math.floor(needed / 60) + 1
-        return Entry(member.name, member.method, SKIPPED, predicted_seconds=predicted, budget=budget)
+        bound = predicted == self._least(member, ran) > 0
+        return Entry(member.name, member.method, SKIPPED, predicted_seconds=predicted, budget=budget, at_least=bound)
 
     def _allows(self, member: Member, spent: float, predicted: float) -> bool:
         budget = 60 * self._settings.budget
@@ -126,11 +127,15 @@ class Comparison:
             scores = predictor.fit(self._split).scores()
             compile_for(scores)
             return estimate(scores, self._candidates, threads=self._settings.threads).seconds
-        least = member.rankings * ran.get(REFERENCE, 0.0)
+        least = self._least(member, ran)
         if not self._allows(member, sum(ran.values()), least):
             return least
         own = predictor.seconds_to_fit(self._split)
         return member.times * sum(ran.values()) if own is None else max(own, least)
+
+    def _least(self, member: Member, ran: Mapping[str, float]) -> float:
+        """Seconds that a member takes at least, from those of the reference method."""
+        return member.rankings * ran.get(REFERENCE, 0.0)
 
     def _ap(self, member: Member, report: Report) -> float:
         """Average precision on the validation links; predictors that may still win are kept."""

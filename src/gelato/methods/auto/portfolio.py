@@ -61,7 +61,7 @@ PORTFOLIO = (
     Member("ac", {"steps": 5}, share=0.1),
     Member("cosine", attributes=True),
     Member("spectral"),
-    Member("gelato", attributes=True, rankings=20.0),
+    Member("gelato", attributes=True, rankings=200.0),
     Member("boosted", times=2.0),
 )
 """In the order of their simplicity, in which they also run."""

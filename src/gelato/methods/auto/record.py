@@ -22,6 +22,7 @@ class Entry:
         seconds: what it took.
         predicted_seconds: what it would have taken, of one that was skipped.
         budget: minutes that would have let it run.
+        at_least: whether these two are known to be too low, since its forecast alone would have taken too long.
         why: why it was left out.
     """
 
@@ -32,6 +33,7 @@ class Entry:
     seconds: float | None = None
     predicted_seconds: float | None = None
     budget: int | None = None
+    at_least: bool = False
     why: str = ""
 
     def as_json(self) -> dict[str, Any]:
