@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gelato.errors import InputError
+from gelato.figures import enumeration
 from gelato.graph import Graph
 from gelato.methods import METHODS
 from gelato.methods.method import blind_remarks
@@ -51,6 +52,11 @@ def listed(names: str) -> list[str]:
 def options_of(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """All options as those of one method, given as ``NAME`` or ``METHOD.NAME``."""
     own = {name.removeprefix(f"{method}."): value for name, value in options.items()}
+    for option in own:
+        takers = _takers(option)
+        if takers and option not in METHODS[method].settings.names():
+            whose = f"which is one of {enumeration(takers)}"
+            raise InputError(f"method {method!r} has no option {option!r}, {whose}; name such a method with --method")
     METHODS[method].check(method, own)
     return own
 
@@ -69,9 +75,14 @@ def _check_taken(option: str, wanted: list[str], names: str) -> None:
         if method not in wanted:
             raise InputError(f"option {option} is for {method}, which is not among {names}")
     elif not any(option in METHODS[name].settings.names() for name in wanted):
-        takers = [name for name, each in METHODS.items() if option in each.options()]
+        takers = _takers(option)
         whose = f"is an option of {', '.join(takers)}" if takers else "is not an option of any method"
         raise InputError(f"{option} {whose}, not of {names}")
+
+
+def _takers(option: str) -> list[str]:
+    """The methods that have an option."""
+    return [name for name, each in METHODS.items() if option in each.options()]
 
 
 def described_methods() -> list[dict[str, Any]]:
