@@ -129,9 +129,10 @@ def test_a_member_that_does_not_fit_into_the_budget_is_skipped_and_the_first_alw
 
 
 def test_the_budget_that_is_named_lets_a_skipped_member_run(hidden, monkeypatch):
-    monkeypatch.setattr(Comparison, "_predicted", lambda self, member, ran: 119.0)
+    monkeypatch.setattr(Comparison, "_predicted", lambda self, member, ran: np.float64(119.0))
     skipped = Comparison(hidden, FEW, AutoSettings(budget=1), clock=Clock()).entries(nothing, nothing)
     budget = skipped[-1].budget
+    json.dumps([entry.as_json() for entry in skipped])
     for minutes, ran in ((budget, True), (1.9, False)):
         entries = Comparison(hidden, FEW, AutoSettings(budget=minutes), clock=Clock()).entries(nothing, nothing)
         assert (entries[-1].status == "compared") == ran

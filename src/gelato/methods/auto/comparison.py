@@ -106,14 +106,14 @@ class Comparison:
         ran = {entry.name: entry.seconds for entry in before if entry.seconds is not None}
         if not ran:
             return None
-        predicted = self._predicted(member, ran)
+        predicted = float(self._predicted(member, ran))
         spent = self._before + self._clock() - self._begin
         if self._allows(member, spent, predicted):
             return None
         also = sum(entry.predicted_seconds or 0.0 for entry in before)  # which a larger budget lets run too
         needed = max(spent + also + predicted, predicted / member.share)
         budget = math.floor(needed / 60) + 1
-        bound = predicted == self._least(member, ran) > 0
+        bound = bool(predicted == self._least(member, ran) > 0)
         return Entry(member.name, member.method, SKIPPED, predicted_seconds=predicted, budget=budget, at_least=bound)
 
     def _allows(self, member: Member, spent: float, predicted: float) -> bool:
