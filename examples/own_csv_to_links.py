@@ -2,6 +2,7 @@
 
 The same in the shell:
     gelato predict edges.csv --source package --target needs --attributes nodes.csv --top 50 --out links.csv
+which takes the best of several methods; with --method gelato it trains Gelato, as below.
 """
 
 import csv

@@ -262,9 +262,10 @@ def test_an_estimate_is_a_prediction_for_each_method(command):
 def test_the_demo_tests_every_heuristic_and_names_missing_links(gelato):
     done = gelato("demo", "--threads", "2", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
-    for method in ("cn", "ac", "simrank", "cosine"):
+    for method in ("cn", "ac", "simrank", "cosine", "auto"):
         assert re.search(rf"^ ?{method} +[\d.]+ ", done.stdout, re.MULTILINE)
     assert "3,727 Debian packages" in done.stdout
+    assert re.search(r"^auto: Compared \d+ methods on 364 hidden links: cn 0\.22%", done.stdout, re.MULTILINE)
     assert re.search(r"^ +10 +\S+ +\S+ +\S+ +\d+% \(\d+% to \d+%\) +\w+", done.stdout, re.MULTILINE)
     assert re.search(r"^Expect about \d+ of the first 10 suggestions to be right", done.stdout, re.MULTILINE)
     assert "This was tested once" in done.stdout

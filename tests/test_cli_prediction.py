@@ -27,7 +27,7 @@ from gelato.regimes import unbiased
 from gelato.splits import split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16}
-TRAIN = [part for key, value in FIXED.items() for part in ("--option", f"{key}={value}")]
+TRAIN = ["--method", "gelato"] + [part for key, value in FIXED.items() for part in ("--option", f"{key}={value}")]
 OWN = ("edges.csv", "--attributes", "nodes.csv")
 COLUMNS = ["rank", "source", "target", "score", *CHANCE_COLUMNS, *PRECISION_COLUMNS, "reason"]
 HEAVY = ("torch", "numpy", "scipy", "numba", "pandas", "networkx", "pyarrow", "rich")
@@ -406,7 +406,7 @@ def test_a_model_is_applied_to_another_graph_and_says_what_differs(predicted, co
         (("--model", "nowhere"), "gelato: nowhere"),
         (("--method", "magic"), "gelato: unknown method 'magic'"),
         (("--method", "ac", "--option", "beta=2"), "gelato: method 'ac' has no option 'beta'"),
-        (("--option", "magic=2"), "gelato: method 'gelato' has no option 'magic'"),
+        (("--option", "magic=2"), "gelato: method 'auto' has no option 'magic'"),
         (("--exclude", "nowhere.csv"), "gelato: nowhere.csv: there is no such file"),
         (("--hide", "1"), "Invalid value for '--hide'"),
         (("--hide", "0"), "Invalid value for '--hide'"),

@@ -205,6 +205,15 @@ def test_without_torch_the_class_says_so_and_the_rest_works(folder):
         assert done.returncode == 0, done.stderr
 
 
+def test_without_torch_a_prediction_compares_the_other_methods(folder):
+    args = ("predict", "graph.npz", "--repeats", "0", "--budget", "0", "--top", "3", "--run", "others")
+    done = without_torch(folder, "from gelato.cli import main; sys.exit(main(sys.argv[1:]))", *args)
+    assert done.returncode == 0 and "Left out gelato (Gelato needs torch: pip install" in done.stderr
+    args = ("explain", "others", "1", "2", "--json")
+    done = without_torch(folder, "from gelato.cli import main; sys.exit(main(sys.argv[1:]))", *args)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def without_torch(folder, code, *args):
     """Run some code where torch is not installed."""
     hidden = (

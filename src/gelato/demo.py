@@ -1,4 +1,4 @@
-"""The demo: Gelato and every heuristic on the embedded graph, tested honestly and the usual way; its missing links."""
+"""The demo: every heuristic, Gelato and auto on the embedded graph, tested honestly and the usual way."""
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from rich.text import Text
 from gelato.datasets import debian_sample
 from gelato.evaluation.evaluate import evaluate
 from gelato.figures import percent
-from gelato.methods import HEURISTICS
+from gelato.methods import HEURISTICS, new_predictor
 from gelato.methods.configuration import read_configuration
 from gelato.methods.heuristic import Heuristic
 from gelato.prediction.precision import REPEATS
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SHOWN = ("ap", "hits@1000", "precision@100%")
 BALANCED = ("ap", "auc")
 
+BUDGET = 0.2
+"""Minutes for the automatic choice: enough for all but the slowest methods, and what it skips is said."""
+
 
 def demonstrate(*, threads: int | None = None, progress: Progress | None = None) -> list[Text | Table | str]:
     """Run the demo and return what to print."""
@@ -39,9 +42,13 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
         add_metric(table, name, "balanced", style="dim")
     table.add_column("seconds", justify="right")
     trained = _trained(parts, threads)
-    methods = [*HEURISTICS, *(["gelato"] if trained is not None else [])]
+    fitted = {} if trained is None else {"gelato": trained.scores()}
+    methods = [*HEURISTICS, *fitted, "auto"]
     for i, method in enumerate(methods):
-        scores = trained.scores() if method == "gelato" and trained is not None else None
+        if method == "auto":
+            auto = new_predictor(method, budget=BUDGET, threads=threads).fit(parts)
+            fitted[method] = auto.scores()
+        scores = fitted.get(method)
         honest = evaluate(parts, method, dataset="debian-sample", threads=threads, scores=scores)
         flattered = evaluate(parts, method, dataset="debian-sample", regime="biased", threads=threads, scores=scores)
         cells = [honest.metric(name) for name in SHOWN] + [flattered.metric(name) for name in BALANCED]
@@ -56,7 +63,13 @@ def demonstrate(*, threads: int | None = None, progress: Progress | None = None)
     )
     predictor = trained.applied(graph) if trained is not None else Heuristic("ac", threads=threads).fit(graph)
     found = suggest(predictor, 10, repeats=REPEATS if trained is None else 1)
-    return [about, table, suggestion_table("the whole graph", found, 10), *found.words()]
+    return [
+        about,
+        table,
+        *(f"auto: {words}" for words in auto.sentences()),
+        suggestion_table("the whole graph", found, 10),
+        *found.words(),
+    ]
 
 
 def _trained(parts: Split, threads: int | None) -> "Gelato | None":

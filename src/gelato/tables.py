@@ -96,6 +96,23 @@ def span(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
 
 
+def members_table(name: str, rows: Sequence[dict[str, Any]]) -> Table:
+    """Methods that were compared on validation links to choose one of them."""
+    table = Table(title=f"{name}: methods compared on validation links", title_justify="left", box=SIMPLE_HEAD)
+    for column in ("method", "ap", "seconds", "outcome"):
+        table.add_column(column, justify="right" if column in ("ap", "seconds") else "left", overflow="fold")
+    for row in rows:
+        seconds = "" if row["seconds"] is None else f"{row['seconds']:.2g}"
+        time, needed = span(row["predicted_seconds"] or 0.0), f"--budget {row['budget']}"
+        allowed = f"skipped: about {time} more, {needed} allows it"
+        if row["at_least"]:
+            allowed = f"skipped: at least {time} more, give more than {needed}"
+        outcome = f"left out: {row['why']}" if row["why"] else allowed if row["budget"] else ""
+        cells = (row["name"], "" if row["ap"] is None else percent(row["ap"]), seconds)
+        table.add_row(*cells, "chosen" if row["chosen"] else escape(outcome), style="bold" if row["chosen"] else "")
+    return table
+
+
 def dataset_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Datasets with their sizes and places."""
     table = Table(title="datasets", title_justify="left")

@@ -107,6 +107,11 @@ def links_of(folder: Path, out: str) -> dict[str, Any]:
     return {**bytes_of("links.csv")(folder, out), **model_of("links.run")(folder, out)}
 
 
+def suggested(folder: Path, out: str) -> dict[str, Any]:
+    """Suggestions by the best of several methods, and what it has learned."""
+    return {**bytes_of("links.csv")(folder, out), **tensors_of(folder / "links.run")}
+
+
 def untimed(value: Any) -> Any:
     """A JSON value without the fields that differ from run to run."""
     if isinstance(value, dict):
@@ -120,7 +125,13 @@ CASES = {
         ("fit", "graph.npz", "--method", "spectral", "--threads", "1", "--out", "run"),
         lambda folder, out: tensors_of(folder / "run"),
     ),
-    "predict": Case(("predict", "graph.npz", *SMALL, "--top", "20", "--repeats", "2", "--out", "links.csv"), links_of),
+    "predict": Case(
+        ("predict", "graph.npz", "--method", "gelato", *SMALL, "--top", "20", "--repeats", "2", "--out", "links.csv"),
+        links_of,
+    ),
+    "predict, auto": Case(
+        ("predict", "graph.npz", "--threads", "1", "--top", "20", "--repeats", "2", "--out", "links.csv"), suggested
+    ),
     "tune": Case(
         (
             "tune",

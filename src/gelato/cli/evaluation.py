@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import READING, RUNNING, TESTING, method_option, options, with_split
+from gelato.cli.options import COMPARING, READING, RUNNING, TESTING, method_option, options, with_split
 from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
 from gelato.cli.training import predictor_with
 from gelato.cli.values import Count
@@ -62,10 +62,11 @@ def evaluate(
     todo = _predictors(split, options, method, models, config, device, test["threads"])
     for remark in remarks_of([(chosen, its_options) for chosen, its_options, _ in todo], split.train):
         say_unless(quiet or as_json)(remark)
-    results, remarks = [], []
+    results, remarks, comparisons = [], [], []
     for chosen, its_options, predictor in todo:
         spent = _fit(predictor, split, name, quiet)
         remarks.append(predictor.sentences())
+        comparisons.append(predictor.facts().get("comparison"))
         try:
             with progress_bar(f"{chosen} on {name}", quiet) as progress:
                 result = run(
@@ -85,11 +86,15 @@ def evaluate(
         results.append(replace(result, seconds=result.seconds + spent))
     if as_json:
         rows = [{**result.as_json(), "remarks": about} for result, about in zip(results, remarks, strict=True)]
+        rows = [row | ({"comparison": told} if told else {}) for row, told in zip(rows, comparisons, strict=True)]
         print(json.dumps(rows[0] if len(rows) == 1 else rows))
     else:
-        from gelato.tables import evaluation_table
+        from gelato.tables import evaluation_table, members_table
 
         show(evaluation_table(results))
+        for result, compared in zip(results, comparisons, strict=True):
+            if compared:
+                show(members_table(result.method, compared))
         for result, about in zip(results, remarks, strict=True):
             for remark in about:
                 say_unless(quiet)(f"{result.method}: {remark}")
@@ -157,6 +162,7 @@ def _predictors(
     help="The command to estimate; methods that train are timed for one epoch first.",
 )
 @method_option("One or more methods (see 'gelato methods'), or 'all' that need no training.")
+@options(COMPARING)
 @click.option("--top", type=Count(1), default=100, show_default=True, help="Suggestions, for predict and report.")
 @click.option("--repeats", type=Count(0), default=5, show_default=True, help="Trials, for predict and report.")
 @click.option("--config", type=click.Path(), metavar="FILE", help="Settings to train with, for predict.")
@@ -168,6 +174,7 @@ def estimate(
     options: dict[str, Any],
     step: str,
     method: str | None,
+    budget: float | None,
     top: int,
     repeats: int,
     config: str | None,
@@ -181,14 +188,15 @@ def estimate(
     GRAPH may also be the folder of a run, for explain and report.
     """
     if step == "evaluate":
-        if config or device:
-            raise click.UsageError("--config and --device are for --step predict; give --option for evaluate")
+        if config or device or budget is not None:
+            raise click.UsageError("--config, --device and --budget are for --step predict; give --option for evaluate")
         _estimate_evaluation(name, split, options, method, as_json, test)
         return
     from gelato.evaluation.forecast import forecast
 
     if method is not None and ("," in method or method == "all"):
         raise click.UsageError(f"--step {step} takes one method, got {method}")
+    options |= {} if budget is None else {"budget": budget}
     model = predictor_with(method, config, options, quick=True, device=device, threads=test["threads"])
     expected = forecast(split.graph, model, step, top_k=top, repeats=repeats, started=time.process_time())
     if as_json:
@@ -260,7 +268,7 @@ def methods(as_json: bool) -> None:
 @click.option("--threads", type=Count(1), metavar="N", help="Number of threads  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def demo(threads: int | None, quiet: bool) -> None:
-    """Evaluate Gelato and every heuristic on the built-in sample graph, and show the ten best missing links."""
+    """Evaluate every heuristic, Gelato and auto on the built-in sample graph, and show the ten best missing links."""
     from gelato.demo import demonstrate
 
     with progress_bar("demo", quiet, unit="methods") as progress:

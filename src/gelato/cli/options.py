@@ -203,6 +203,16 @@ REHEARSING = [
 ]
 """How the precision of suggestions is told."""
 
+COMPARING = [
+    click.option(
+        "--budget",
+        type=Number(min=0),
+        metavar="MINUTES",
+        help="Time to compare methods in, without --method  [default: 10]",
+    ),
+]
+"""How long ``auto`` may compare methods."""
+
 RUNNING = [
     click.option("--threads", type=Count(1), metavar="N", help="Number of threads  [default: all cores]"),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),

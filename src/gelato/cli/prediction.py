@@ -10,6 +10,7 @@ import click
 
 from gelato import PROGRAM
 from gelato.cli.options import (
+    COMPARING,
     GRAPH,
     REHEARSING,
     RUNNING,
@@ -73,7 +74,8 @@ CHOOSING = [
 @click.option(
     "--safe-csv", is_flag=True, help="Put ' before text in --out that a spreadsheet would take for a formula."
 )
-@method_option("A method (see 'gelato methods')  [default: the one in --config, or gelato]", several=False)
+@method_option("A method (see 'gelato methods')  [default: the one in --config, or the best]", several=False)
+@options(COMPARING)
 @click.option(
     "--model",
     type=click.Path(),
@@ -117,8 +119,8 @@ def predict(
 
     GRAPH is an edge list (csv, tsv, txt, parquet), an npz file or a dataset. Nodes in the attribute table without
     links are new nodes: they get suggestions based on their attributes. All pairs that are not linked are ranked
-    exactly. Without --model, a method is fitted first; its run folder can be given to 'gelato explain' and 'gelato
-    report'.
+    exactly. Without --method, --config and --model, several methods are compared on hidden links, and the best one
+    makes the suggestions. The folder of the run can be given to 'gelato explain' and 'gelato report'.
     """
     from gelato.io import read_pairs
     from gelato.prediction.selection import nodes_called, nodes_in
@@ -270,18 +272,19 @@ def predictor_of(
     run: Path | None,
     config: str | None,
     others: tuple[str, ...],
+    budget: float | None,
     device: str | None,
     seed: int,
     threads: int | None,
     quiet: bool,
 ) -> "LinkPredictor":
     """A model trained before, or one fitted on the spot."""
-    settings = named_options(others)
+    settings = named_options(others, budget=budget)
     if model is not None:
         from gelato.methods import open_model
 
         if settings or config or method:
-            raise click.UsageError("--model is already trained: leave out --method, --option and --config")
+            raise click.UsageError("--model is already trained: leave out --method, --budget, --option and --config")
         return open_model(model, graph, device).set_params(threads=threads)
     fresh = predictor_with(method, config, settings, quick=True, random_state=seed, device=device, threads=threads)
     check_fit(fresh.method, graph)

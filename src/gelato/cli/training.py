@@ -159,11 +159,11 @@ def predictor_with(
 ) -> "StoredPredictor":
     """A predictor with the settings of a file and, before those, the options and the named ones that are not ``None``.
 
-    ``quick`` takes the method's settings for a training on the spot, where no file is given. Of the named ones a
-    method takes those that it has.
+    ``quick`` is for ``predict``: it has its own default, and takes the method's settings for a training on the spot,
+    where no file is given. Of the named ones a method takes those that it has.
     """
     from gelato.evaluation.naming import options_of
-    from gelato.methods import DEFAULT, METHODS, new_predictor
+    from gelato.methods import DEFAULT, METHODS, PREDICTING, new_predictor
     from gelato.methods.configuration import read_configuration
 
     read = read_configuration(config) if config else None
@@ -171,7 +171,8 @@ def predictor_with(
         raise click.UsageError(
             f"--config {config} holds settings of {read.method}, not of {method}; give only one of them"
         )
-    chosen = method or (DEFAULT if read is None else read.method)
+    usual = PREDICTING if quick else DEFAULT
+    chosen = method or (usual if read is None else read.method)
     entry = METHODS[chosen]
     settings = dict(entry.quick if quick else {}) if read is None else dict(read.settings)
     given = {key: value for key, value in named.items() if value is not None and key in entry.settings.names()}

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gelato.errors import InputError
+from gelato.figures import enumeration
 from gelato.graph import Graph
 from gelato.methods import METHODS
 from gelato.methods.method import blind_remarks
 
 EVERY = "all"
-"""Stands for every method that trains nothing and fits the graph."""
+"""Stands for every method that trains nothing, runs no others and fits the graph."""
 
 
 def methods_of(names: str, options: Mapping[str, Any], graph: Graph) -> list[tuple[str, dict[str, Any]]]:
@@ -20,7 +21,7 @@ def methods_of(names: str, options: Mapping[str, Any], graph: Graph) -> list[tup
     any of them has run.
     """
     every = names == EVERY
-    wanted = [name for name, each in METHODS.items() if not each.trains] if every else listed(names)
+    wanted = [name for name, each in METHODS.items() if not (each.trains or each.compares)] if every else listed(names)
     chosen = [(name, _options(name, options, wanted)) for name in wanted]
     for option in options:
         _check_taken(option, wanted, names)
@@ -51,6 +52,11 @@ def listed(names: str) -> list[str]:
 def options_of(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """All options as those of one method, given as ``NAME`` or ``METHOD.NAME``."""
     own = {name.removeprefix(f"{method}."): value for name, value in options.items()}
+    for option in own:
+        takers = _takers(option)
+        if takers and option not in METHODS[method].settings.names():
+            whose = f"which is one of {enumeration(takers)}"
+            raise InputError(f"method {method!r} has no option {option!r}, {whose}; name such a method with --method")
     METHODS[method].check(method, own)
     return own
 
@@ -69,9 +75,14 @@ def _check_taken(option: str, wanted: list[str], names: str) -> None:
         if method not in wanted:
             raise InputError(f"option {option} is for {method}, which is not among {names}")
     elif not any(option in METHODS[name].settings.names() for name in wanted):
-        takers = [name for name, each in METHODS.items() if option in each.options()]
+        takers = _takers(option)
         whose = f"is an option of {', '.join(takers)}" if takers else "is not an option of any method"
         raise InputError(f"{option} {whose}, not of {names}")
+
+
+def _takers(option: str) -> list[str]:
+    """The methods that have an option."""
+    return [name for name, each in METHODS.items() if option in each.options()]
 
 
 def described_methods() -> list[dict[str, Any]]:

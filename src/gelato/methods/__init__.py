@@ -7,4 +7,5 @@ from gelato.methods.method import Method as Method
 from gelato.methods.table import DEFAULT as DEFAULT
 from gelato.methods.table import HEURISTICS as HEURISTICS
 from gelato.methods.table import METHODS as METHODS
+from gelato.methods.table import PREDICTING as PREDICTING
 from gelato.methods.table import REFERENCE as REFERENCE

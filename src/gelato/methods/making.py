@@ -110,7 +110,7 @@ def _class_of(folder: Path) -> type[StoredPredictor]:
 def _on(model: StoredPredictor, device: str | None) -> StoredPredictor:
     """The model on a device; by default on that it was trained on, or on any if that is not available."""
     trained_on = model.get_params().get("device")
-    if trained_on is None:
+    if trained_on is None or (device is None and trained_on == "auto"):
         return model
     if device is None:
         from gelato.training.predictor import device_of

@@ -66,6 +66,7 @@ class Method:
         grid: what ``tune`` searches, in this order.
         work: about how many steps it takes to score all pairs, where that is known beforehand.
         compared: whether reports hold other methods against it.
+        compares: whether ``fit`` runs other methods to take the best of them; ``--method all`` leaves it out.
         quick: settings for a training on the spot, where nobody says otherwise.
         score: of a heuristic, the function from a graph and options to scores.
     """
@@ -82,16 +83,24 @@ class Method:
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     work: Callable[[Graph], float] | None = None
     compared: bool = False
+    compares: bool = False
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     score: Callable[..., Scores] | None = None
 
     def predictor(self) -> type[StoredPredictor]:
         """The class of the predictor; its extra must be installed."""
-        if self.extra is not None and find_spec(self.extra[1]) is None:
-            raise MissingDependency(self.title, self.extra[1], self.extra[0])
+        missing = self.missing()
+        if missing is not None:
+            raise missing
         module, _, name = self.make.partition(":")
         kind: type[StoredPredictor] = getattr(import_module(module), name)
         return kind
+
+    def missing(self) -> MissingDependency | None:
+        """The error that says what to install for it; ``None`` if all of it is."""
+        if self.extra is None or find_spec(self.extra[1]) is not None:
+            return None
+        return MissingDependency(self.title, self.extra[1], self.extra[0])
 
     def options(self) -> list[str]:
         """The names of its settings, without those that only say how to run."""

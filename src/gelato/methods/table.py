@@ -5,6 +5,7 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.graph import Graph
 from gelato.methods import heuristics
+from gelato.methods.auto.settings import AutoSettings
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.settings import unfit as gae_unfit
@@ -22,7 +23,10 @@ from gelato.registry import Registry
 from gelato.training.settings import needs_values
 
 DEFAULT = "gelato"
-"""What ``fit``, ``tune`` and ``predict`` take unless told otherwise, and the method of runs that name none."""
+"""What ``fit`` and ``tune`` take unless told otherwise, and the method of settings files and runs that name none."""
+
+PREDICTING = "auto"
+"""What ``predict`` takes unless told otherwise."""
 
 REFERENCE = "ac"
 """What reports hold every model against, and what explains a pair where no model is given."""
@@ -109,6 +113,10 @@ METHODS: Registry[Method] = Registry(
             "An MLP on products of graph convolutions, trained on links and sampled non-links.",
             cites="Li et al., NeurIPS 2023", trains=True, extra=TRAIN, unfit=gcn_unfit,
             grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
+        ),
+        "auto": Method(
+            "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",
+            "The best of several methods, compared on hidden links within a budget of minutes.", compares=True,
         ),
     },
 )  # fmt: skip

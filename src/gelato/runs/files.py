@@ -5,6 +5,7 @@
 ``graph.npz``               the whole graph, its attributes and names
 ``split.npz``               which of its links were hidden
 ``trials.jsonl``            trials of the choice of settings, one line per trial
+``comparison.jsonl``        methods compared on validation links, and which were skipped, one line per decision
 ``chosen.json``             settings that were chosen on validation links
 ``metrics.jsonl``           one line per epoch
 ``checkpoint.safetensors``  everything needed to resume; replaced whole after every epoch
@@ -36,9 +37,9 @@ from gelato.io.files import written_aside
 
 GRAPH, CONFIG = STORED
 ENVIRONMENT, SPLIT, TRIALS, CHOSEN = "environment.json", "split.npz", "trials.jsonl", "chosen.json"
-EPOCHS = "metrics.jsonl"
+EPOCHS, COMPARISON = "metrics.jsonl", "comparison.jsonl"
 CHECKPOINT, MODEL, SEEN, TIMINGS = "checkpoint.safetensors", "model.safetensors", "seen.npz", "timings.json"
-OWN = (CONFIG, ENVIRONMENT, GRAPH, SPLIT, TRIALS, CHOSEN, EPOCHS, CHECKPOINT, MODEL, SEEN, TIMINGS)
+OWN = (CONFIG, ENVIRONMENT, GRAPH, SPLIT, TRIALS, COMPARISON, CHOSEN, EPOCHS, CHECKPOINT, MODEL, SEEN, TIMINGS)
 """All of them."""
 
 FORMAT = 4
@@ -90,6 +91,11 @@ def _checksum(tensors: Mapping[str, NDArray[Any]], words: Mapping[str, str]) -> 
         digest.update(f"{name} {value.dtype.str} {value.shape} ".encode())
         digest.update(np.ascontiguousarray(value).tobytes())
     return digest.hexdigest()
+
+
+def sha256_of(array: NDArray[Any]) -> str:
+    """The hash of the contents of an array."""
+    return hashlib.sha256(array.tobytes()).hexdigest()
 
 
 def write_plain(graph: Graph, path: Path) -> None:

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 
 from gelato import __version__
 from gelato.errors import GelatoError, InputError
+from gelato.graph import Graph
+from gelato.io import read_graph
 from gelato.io.files import written_aside
 from gelato.io.outputs import SCRATCH, remove_leftovers
 from gelato.ranking.rank import Progress
 from gelato.runs.files import (
     CHECKPOINT,
     CHOSEN,
+    COMPARISON,
     CONFIG,
     ENVIRONMENT,
     EPOCHS,
@@ -64,8 +67,13 @@ class RunFolder:
 
     @property
     def begun(self) -> bool:
-        """Whether anything is kept that took time: a trial of settings, an epoch, or the model."""
-        return self.finished or any((self.path / name).exists() for name in (CHECKPOINT, TRIALS))
+        """Whether anything is kept that took time: a trial of settings, a comparison, an epoch, or the model."""
+        return self.finished or any((self.path / name).exists() for name in (CHECKPOINT, TRIALS, COMPARISON))
+
+    @property
+    def comparison(self) -> Path:
+        """The file of methods that are compared, which keeps each decision as it is made."""
+        return self.path / COMPARISON
 
     def describe(self, split: Split) -> None:
         """Write the graph and what is hidden of it, so that the run can be opened without anything else."""
@@ -145,17 +153,28 @@ def opened(path: str | os.PathLike[str], identity: Identity, older: Mapping[str,
 def kept_words(path: Path) -> str | None:
     """What a folder keeps of a run that was stopped, in a sentence; ``None`` if that is nothing."""
     epochs, trials = _lines(path / EPOCHS), len(read_trials(path / TRIALS))
+    decisions = _lines(path / COMPARISON)
     if (path / MODEL).exists():
         kept = "the model is"
     elif (path / CHECKPOINT).exists() and epochs:
         kept = "1 epoch is" if epochs == 1 else f"{epochs:,} epochs are"
     elif trials and (path / CHOSEN).exists():
         kept = "the chosen settings are"
+    elif decisions:
+        kept = "the methods compared so far are"
     elif trials:
         kept = "1 trial of settings is" if trials == 1 else f"{trials:,} trials of settings are"
     else:
         return None
     return f"{kept} saved in {path}; resume by running the same command again"
+
+
+def training_graph(folder: Path, fingerprint: str) -> Graph:
+    """The graph stored with a model; the training graph, if it was trained on a split."""
+    graph = read_graph(folder / GRAPH)
+    if graph.fingerprint != fingerprint and (folder / SPLIT).exists():
+        return Split.load(folder / SPLIT, graph).train
+    return graph
 
 
 def _lines(path: Path) -> int:

@@ -1,6 +1,5 @@
 """Predictors that are kept in run folders: fit, resume, save, load and apply, written once for every method."""
 
-import hashlib
 import json
 import os
 import time
@@ -31,12 +30,13 @@ from gelato.runs.files import (
     Tensors,
     format_of,
     read_tensors,
+    sha256_of,
     unedited,
     write_json,
     write_plain,
     write_tensors,
 )
-from gelato.runs.folder import RunFolder, check_place, opened
+from gelato.runs.folder import RunFolder, check_place, opened, training_graph
 from gelato.runs.seen import Seen
 from gelato.runs.trials import Trials
 from gelato.scores import Scores
@@ -44,6 +44,9 @@ from gelato.splits import Split, split
 
 HIDDEN_SHARE = 0.05
 """Share of the links hidden for validation when a whole graph is given."""
+
+FEWEST_LINKS = 3
+"""A graph with fewer has none to hide."""
 
 Report = Callable[[Any], None]
 """Called with every ``Epoch`` of a training."""
@@ -156,8 +159,7 @@ class StoredPredictor(LinkPredictor):
             raise wrong_kind("fit", "Graph or a Split", data)
         links = data if isinstance(data, Split) else self._hiding(data)
         self.check_graph(links.train)
-        if self.selects and len(links.valid) == 0:
-            raise InputError("the split hides no validation links to select the model on; hide a share of the links")
+        self._check_hidden(links)
 
         def each(epoch: Any) -> None:
             for call in reports:
@@ -183,6 +185,15 @@ class StoredPredictor(LinkPredictor):
                 folder.keep_timings({**self.timings(), "all": time.perf_counter() - begin})
                 self._write(folder.path)  # last: a run with a model is finished
         return self
+
+    def _check_hidden(self, links: Split) -> None:
+        """Refuse a split without the validation links that ``learn`` needs."""
+        if self.selects and len(links.valid) == 0:
+            raise InputError("the split hides no validation links to select the model on; hide a share of the links")
+
+    def seconds_to_fit(self, split: Split) -> float | None:
+        """Seconds that ``fit`` will take, told in a small part of them; ``None`` where there is no way to tell."""
+        return None
 
     def cost(self, split: Split) -> FitCost:
         """Time what ``fit`` will take; by default all of it."""
@@ -215,7 +226,7 @@ class StoredPredictor(LinkPredictor):
         none = np.empty((0, 2), np.int64)
         if not self.selects:
             return Split(graph, graph, none, none, "nothing hidden")
-        if graph.m < 3:
+        if graph.m < FEWEST_LINKS:
             raise InputError(f"a graph of {graph.m} links is too small to train on; use a heuristic, such as ac")
         seed = int(getattr(self.settings, "random_state", 0))
         hiding = split(graph, seed % 2**32, (0.0, max(HIDDEN_SHARE, 1.001 / graph.m)))
@@ -228,7 +239,7 @@ class StoredPredictor(LinkPredictor):
             return
         valid = np.ascontiguousarray(links.valid)
         older = {"method": self.method if self.format_3 else None, "settings": type(self.settings)().identity()}
-        with opened(run, {**self.config(links.train), "valid": _sha256(valid)}, older) as folder:
+        with opened(run, {**self.config(links.train), "valid": sha256_of(valid)}, older) as folder:
             yield folder
 
     def config(self, graph: Graph) -> dict[str, Any]:
@@ -352,7 +363,7 @@ class StoredPredictor(LinkPredictor):
             words.get("method", cls.method if cls.format_3 else "another method"), json.loads(words["settings"]), folder
         )
         learned = json.loads(words["learned"])
-        stored = _graph_of(folder, learned["graph_hash_"]) if graph is None else graph
+        stored = training_graph(folder, learned["graph_hash_"]) if graph is None else graph
         if stored.fingerprint != learned["graph_hash_"]:
             raise InputError(
                 f"{folder}: the model was made for another graph or another split of it; give what it was trained"
@@ -387,15 +398,3 @@ class StoredPredictor(LinkPredictor):
         if method != cls.method:
             raise InputError(f"{folder}: holds a model of {method}, not of {cls.method}; gelato.open_model opens any")
         return cls(**settings)
-
-
-def _graph_of(folder: Path, fingerprint: str) -> Graph:
-    """The graph stored with a model; the training graph, if it was trained on a split."""
-    graph = read_graph(folder / GRAPH)
-    if graph.fingerprint != fingerprint and (folder / SPLIT).exists():
-        return Split.load(folder / SPLIT, graph).train
-    return graph
-
-
-def _sha256(array: NDArray[Any]) -> str:
-    return hashlib.sha256(array.tobytes()).hexdigest()

@@ -142,6 +142,10 @@ class TrainedPredictor(StoredPredictor):
     def selected(self, task: Any, split: Split) -> None:
         """Look at the model once more after its training, such as to fall back to a simpler one."""
 
+    def seconds_to_fit(self, split: Split) -> float:
+        """From the time of one epoch."""
+        return sum(self.cost(split).parts.values())
+
     def cost(self, split: Split) -> FitCost:
         """Time one epoch with typical settings."""
         probe = type(self)(**{**self.settings.as_dict(), **self.typical(), "epochs": min(1, self.settings.epochs)})

@@ -90,6 +90,10 @@ class Spectral(StoredPredictor):
         self._check_fitted()
         return neighbour_explainer(self._graph, self.factors_, self.settings.replaced(**self.chosen_))
 
+    def seconds_to_fit(self, split: Split) -> float:
+        """Predicted from timed products."""
+        return spectral_seconds(split.train, self.settings)
+
     def cost(self, split: Split) -> FitCost:
         """Decompose once with the usual settings; what the choice takes is predicted from timed products."""
         usual = self.settings.replaced(**usual_choice(split.train, self.settings))
