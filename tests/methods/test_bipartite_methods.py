@@ -22,7 +22,7 @@ from graphs import complete_bipartite
 
 SHORT = {"epochs": 3, "patience": None, "hidden": 8, "batches": 2, "eta": 0.25, "alpha": 0.5, "beta": 0.5}
 SHORT |= {"power": 0.25, "rank": 6, "shrink": "soft", "self_loops": "all", "batch_size": 40, "passes": 1}
-SHORT |= {"effort": "quick", "folds": 2, "trees": 5, "candidates": 100}
+SHORT |= {"effort": "quick", "folds": 2, "trees": 5, "candidates": 1000}
 
 BLIND = {"cn", "aa", "ra", "jaccard", "simrank"}
 

@@ -94,7 +94,7 @@ METHODS: Registry[Method] = Registry(
         "boosted": Method(
             "gelato.methods.boosted.model:Boosted", BoostedSettings, "boosted trees",
             "Trees that rank the best candidates of several methods anew, learned from hidden links.",
-            trains=True, extra=("boosted", "lightgbm"),
+            trains=True, extra=("boosted", "lightgbm"), quick={"effort": "quick"},
         ),
         "gelato": Method(
             "gelato.methods.gelato.model:Gelato", GelatoSettings, "Gelato",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from gelato.explain.evidence import LinkEvidence
-from gelato.explain.explanation import Explanation
+from gelato.explain.pair import Explainer
 from gelato.graph import Graph
 from gelato.methods.auto.choice import words
 from gelato.methods.auto.comparison import Comparison
@@ -126,10 +126,16 @@ class Auto(StoredPredictor):
         self._check_fitted()
         return self.winner_.evidence()
 
-    def explain_pair(self, u: int, v: int, *, limit: int = 5, with_rank: bool = True) -> Explanation:
-        """As the winner explains it."""
+    @property
+    def explains(self) -> bool:
+        """Whether the winner does."""
         self._check_fitted()
-        return self.winner_.explain_pair(u, v, limit=limit, with_rank=with_rank)
+        return self.winner_.explains
+
+    def explainer(self) -> Explainer:
+        """That of the winner."""
+        self._check_fitted()
+        return self.winner_.explainer()
 
     def set_params(self, **params: Any) -> Self:
         """Change some parameters; the winner takes over how to run."""

@@ -42,7 +42,7 @@ class Rows:
 
 def hidden_folds(graph: Graph, settings: BoostedSettings) -> list[Pairs]:
     """Links to hide, fold by fold; the folds are disjoint as long as there are links."""
-    count, size = settings.fold_count(graph), max(1, min(graph.m - 1, int(settings.hidden * graph.m)))
+    count, size = settings.fold_count(graph), max(1, min(graph.m - 1, int(settings.hidden_share * graph.m)))
     random = np.random.default_rng((settings.random_state, 0))
     order = np.concatenate([random.permutation(graph.m) for _ in range(-(-count * size // graph.m))])
     return [graph.edges[np.sort(np.unique(order[i * size : (i + 1) * size]))] for i in range(count)]

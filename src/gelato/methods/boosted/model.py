@@ -21,8 +21,13 @@ from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
 from gelato.methods.boosted.trees import Forest
 from gelato.methods.heuristics import autocovariance
+from gelato.methods.spectral.forecast import spectral_seconds
+from gelato.methods.spectral.settings import SpectralSettings
 from gelato.prediction.settings import Settings
+from gelato.ranking.compilation import compile_for
+from gelato.ranking.estimate import estimate
 from gelato.ranking.rank import Progress
+from gelato.regimes import unbiased
 from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors, unedited
 from gelato.runs.folder import RunFolder
@@ -38,6 +43,12 @@ TREES = "trees"
 
 EXPLAINED = 10_000
 """Best candidates whose features are kept."""
+
+DECOMPOSITIONS, WALKS = 2.5, 6.0
+"""What the stages of one graph take, as multiples of one decomposition and of one ranking by walks of 5 steps."""
+
+SECONDS_A_PAIR, SECONDS_A_ROW = 2e-5, 2e-7
+"""What the features of a pair take besides, and a row in one tree."""
 
 PROBE_TREES = 20
 """Trees that are timed."""
@@ -228,6 +239,19 @@ class Boosted(StoredPredictor):
             return [held]
         figures = versus(self.validation_[self.ranker], self.validation_[TREES])
         return [held, f"One feature, {self.ranker}, ranks them at least as well as the trees ({figures})."]
+
+    def seconds_to_fit(self, split: Split) -> float:
+        """Predicted from timed products and rows of walks, and from what a row of a tree usually takes."""
+        graph, settings = split.train, self.settings
+        rank = settings.rank_of(graph)
+        spectral = SpectralSettings(power=0.25, self_loops="all", rank=rank, shrink="soft", threads=settings.threads)
+        longest = autocovariance(graph, steps=5)
+        compile_for(longest)
+        walks = estimate(longest, unbiased(split, "valid"), threads=settings.threads).seconds
+        folds, listed = settings.fold_count(graph), 3 * settings.candidate_count(graph)
+        trees = (settings.trees or settings.usual.trees) * (settings.bags or settings.usual.bags)
+        once = DECOMPOSITIONS * spectral_seconds(graph, spectral) + WALKS * walks + SECONDS_A_PAIR * listed
+        return (folds + 1) * once + SECONDS_A_ROW * trees * (min(MOST_ROWS, folds * listed) + listed)
 
     def cost(self, split: Split) -> FitCost:
         """Time one fold and a few trees."""

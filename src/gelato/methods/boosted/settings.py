@@ -37,7 +37,7 @@ class BoostedSettings(Settings):
     Attributes:
         effort: ``quick`` or ``full``.
         folds: how often a share of the training links is hidden, for the trees to learn from.
-        hidden: that share.
+        hidden_share: that share.
         candidates: ``K``, the number of best pairs that each first stage proposes.
         rank: eigenpairs of the spectral first stages.
         trees: number of trees.
@@ -51,7 +51,7 @@ class BoostedSettings(Settings):
 
     effort: str = one_of("full", tuple(EFFORTS))
     folds: int | None = whole(None)
-    hidden: float = share(0.1, below=1.0)
+    hidden_share: float = share(0.1, below=1.0)
     candidates: int | None = whole(None)
     rank: int | None = whole(None)
     trees: int | None = whole(None)
