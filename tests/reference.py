@@ -167,3 +167,15 @@ def hits_at(score, positives, negatives, k):
     """Positives strictly above the k-th best negative."""
     kth = sorted((score(u, v) for u, v in negatives), reverse=True)[k - 1]
     return sum(score(u, v) > kth for u, v in positives)
+
+
+def filtered(graph, filter, power, loop=0.0):
+    """``D^a f(M / l_max) D^a`` with ``M = D^-a (A + loop I) D^-a``, by all its eigenvectors."""
+    A = graph.adjacency.toarray() + loop * np.eye(graph.n)
+    degree = A.sum(axis=1)
+    scale = np.array([d**power if d > 0 else 0.0 for d in degree])
+    inverse = np.array([1 / s if s > 0 else 0.0 for s in scale])
+    values, vectors = np.linalg.eigh(inverse[:, None] * A * inverse)
+    weighed = vectors * [filter(value / values[-1]) for value in values]
+    dense = scale[:, None] * (weighed @ vectors.T) * scale
+    return lambda u, v: dense[u, v]

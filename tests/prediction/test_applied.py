@@ -14,6 +14,7 @@ from gelato.methods.gelato.model import NEWCOMERS, Gelato
 from gelato.splits import split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4, "epochs": 2}
+SHRUNK = {"heuristic": "spectral", "power": 0.25}
 PLAIN = {"eta": 0.0, "alpha": 1.0, "beta": 0.0, "self_loops": "isolated"}
 F = 30
 
@@ -58,8 +59,8 @@ def close(found, wanted, places, others=None):
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"learn_mixing": True}, {"encoder": "gcn"}, {"heuristic": "none", "regime": "biased"}, PLAIN],
-    ids=["mlp", "mixing", "gnn", "pair mlp", "plain"],
+    [{}, {"learn_mixing": True}, {"encoder": "gcn"}, {"heuristic": "none", "regime": "biased"}, SHRUNK, PLAIN],
+    ids=["mlp", "mixing", "gnn", "pair mlp", "shrunk", "plain"],
 )
 def test_a_model_applied_to_its_own_graph_scores_the_same_and_so_does_one_that_was_saved(
     graph, pairs, changes, tmp_path

@@ -22,13 +22,15 @@ BROKEN = [
     ("alpha", "lie between 0 and 1, or None", NOT_SHARES),
     ("beta", "lie between 0 and 1, or None", NOT_SHARES),
     ("eta", "be a number of at least 0, or None", (10**400, -0.1, math.nan, math.inf, "1", False)),
+    ("power", "lie between 0 and 0.5, or None", (-0.1, 0.6, math.nan, "0.25", True)),
+    ("kept", "lie between 0 and 1", (*NOT_SHARES, None)),
     ("dropout", "be at least 0 and less than 1", (-0.1, 1, 1.5, math.nan, "0", True, None)),
     ("learning_rate", "be a positive number", (0, -1e-3, math.inf, math.nan, "1e-3", None)),
     ("epochs", "be a whole number of at least 0", NOT_COUNTS),
     ("random_state", "be a whole number of at least 0", (2**63, *NOT_COUNTS)),
     *(
         (name, "be a whole number of at least 1", (0, *NOT_COUNTS))
-        for name in ("steps", "hidden", "parts", "ratio", "batches")
+        for name in ("steps", "hidden", "parts", "ratio", "batches", "degree", "rows")
     ),
     ("patience", "be a whole number of at least 1, or None", (0, *NOT_COUNTS[:-1])),
     ("threads", "be at least 1, or None", (0, *NOT_COUNTS[:-1])),
@@ -39,7 +41,7 @@ BROKEN = [
     ("loss", f"be one of {', '.join(LOSS_NAMES)}", NOT_NAMES),
     ("self_loops", "be one of isolated, all", ("", "none", True)),
     ("encoder", "be one of mlp, gin, gcn", NOT_NAMES),
-    ("heuristic", "be one of autocovariance, none", NOT_NAMES),
+    ("heuristic", "be one of autocovariance, spectral, none", NOT_NAMES),
     ("regime", f"be one of {', '.join(REGIMES)}", NOT_NAMES),
 ]
 BAD = [(name, rule, value) for name, rule, values in BROKEN for value in values]
@@ -52,14 +54,16 @@ GOOD = {
     "learning_rate": (1e-9, 1, np.float64(0.1)),
     "epochs": (0, 250),
     "random_state": (0, 2**31, np.int64(7)),
-    **dict.fromkeys(("steps", "hidden", "parts", "ratio", "batches"), (1, 128, np.int64(3))),
+    "power": (0, 0.5, None),
+    "kept": (0, 0.1, 1),
+    **dict.fromkeys(("steps", "hidden", "parts", "ratio", "batches", "degree", "rows"), (1, 128, np.int64(3))),
     **dict.fromkeys(("patience", "threads"), (None, 1, 40)),
     "precision": ("auto", "float32", "float64"),
     "similarity": tuple(SIMILARITIES),
     "loss": LOSS_NAMES,
     "self_loops": ("isolated", "all", None),
     "encoder": ("mlp", "gin", "gcn"),
-    "heuristic": ("autocovariance", "none"),
+    "heuristic": ("autocovariance", "spectral", "none"),
     "regime": ("unbiased", "partitioned", "biased"),
     "learn_mixing": (True, False),
     "device": ("auto", "cpu", "cuda:1"),

@@ -1,6 +1,7 @@
 """The parts of a model, put together from its settings."""
 
 import torch
+from torch import nn
 
 from gelato.errors import InputError
 from gelato.graph import Graph
@@ -9,6 +10,7 @@ from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
 from gelato.methods.gelato.pair_scorer import PairScorer
 from gelato.methods.gelato.scorer import Scorer, WalkScorer
 from gelato.methods.gelato.settings import GelatoSettings
+from gelato.methods.gelato.shrunk.scorer import SpectralScorer
 from gelato.splits import Split
 
 
@@ -32,7 +34,7 @@ def enhancer_for(graph: Graph, links: EnhancedLinks, settings: GelatoSettings, d
         )
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(settings.random_state)
-        return Enhancer(
+        enhancer = Enhancer(
             graph.attributes,
             links,
             alpha=alpha,
@@ -43,7 +45,12 @@ def enhancer_for(graph: Graph, links: EnhancedLinks, settings: GelatoSettings, d
             learn_mixing=settings.learn_mixing,
             threads=settings.threads,
             device=device,
+            degree=settings.degree if settings.heuristic == "spectral" else None,
         )
+    if settings.heuristic == "spectral" and enhancer.net is not None:
+        for parameter in enhancer.net.last.parameters():  # training starts from equal weights
+            nn.init.zeros_(parameter)
+    return enhancer
 
 
 def scorer_of(split: Split, enhancer: Enhancer, settings: GelatoSettings) -> Scorer:
@@ -55,4 +62,6 @@ def scorer_of(split: Split, enhancer: Enhancer, settings: GelatoSettings) -> Sco
         )
     if settings.heuristic == "none":
         return PairScorer(split, enhancer, settings)
+    if settings.heuristic == "spectral":
+        return SpectralScorer(split, enhancer, settings)
     return WalkScorer(split, links, enhancer, settings)

@@ -20,8 +20,12 @@ from gelato.methods.gelato.enhance.evidence import Evidence
 from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_graph
 from gelato.methods.gelato.pair_scorer import pair_scores
 from gelato.methods.gelato.settings import GRID, GelatoSettings
+from gelato.methods.gelato.shrunk.choice import CHOSEN, LEARNED, UNTRAINED, spectral_settings
+from gelato.methods.gelato.shrunk.choice import choose as choose_shrunk
+from gelato.methods.gelato.shrunk.scores import loops_like_links, polynomial_scores, rows_of
 from gelato.methods.gelato.task import GelatoTask
 from gelato.methods.heuristics.autocovariance import autocovariance_with, loops_of
+from gelato.methods.spectral.forecast import spectral_seconds
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
@@ -59,6 +63,8 @@ class Gelato(TrainedPredictor):
     and the autocovariance of the enhanced graph ranks all pairs; both are trained end to end with a ranking loss over
     all pairs [method 3-6].
 
+    With ``heuristic="spectral"`` a polynomial filter of its spectrum ranks the pairs instead.
+
     The parameters are those of ``GelatoSettings``. ``eta``, ``alpha``, ``beta`` and ``self_loops`` are chosen on
     validation links unless given; such a model is never worse there than plain autocovariance, since it falls back to
     it.
@@ -95,8 +101,18 @@ class Gelato(TrainedPredictor):
     aps_: tuple[float, float] | None = None
 
     def choose(self, split: Split, device: torch.device, trials: Trials) -> dict[str, Any]:
-        """Values for eta, alpha, beta and self_loops."""
+        """Values for eta, alpha, beta and self_loops; for a shrunk spectrum, power too."""
+        if self._shrunk:
+            return choose_shrunk(split, self.settings, trials)
         return choose(split, self.settings, device, trials)
+
+    def check_graph(self, graph: Graph) -> None:
+        """Refuse a directed graph for a shrunk spectrum, whose matrix must be symmetric."""
+        super().check_graph(graph)
+        if self._shrunk and graph.directed:
+            raise InputError(
+                "heuristic 'spectral' needs an undirected graph, and this one is directed; use 'autocovariance'"
+            )
 
     def network(self, graph: Graph, settings: GelatoSettings, device: torch.device) -> Enhancer:
         """What gives weights to the enhanced links of ``graph``."""
@@ -111,9 +127,12 @@ class Gelato(TrainedPredictor):
         return GelatoTask(network, scorer_of(split, network, settings), settings)
 
     def selected(self, task: GelatoTask, split: Split) -> None:
-        """Fall back to plain autocovariance where settings were left open and that is better on validation links."""
+        """Fall back to what needs no training where settings were left open and that is better on validation links."""
         given = self.settings
         self.fallback_, self.aps_ = False, None
+        if self._shrunk:
+            self._selected_shrunk(task, split)
+            return
         if given.heuristic == "none" and not self._automatic:
             return  # to rank all pairs by a network takes long
         plain = plain_ranks(split, given.steps)
@@ -124,23 +143,41 @@ class Gelato(TrainedPredictor):
             self.state_.clear()
             self._weigh(split.train)
 
+    def _selected_shrunk(self, task: GelatoTask, split: Split) -> None:
+        """The same for a shrunk spectrum, which is held against that of the graph as it is."""
+        if not self.trained:
+            return
+        settings = self.used.replaced(**UNTRAINED, learn_mixing=False)
+        network = enhancer_of(split.train, settings, device_of(self.settings.device))
+        plain = scorer_of(split, network, settings).ranks()
+        self.aps_ = metric("ap", task.ranks()), metric("ap", plain)
+        self.fallback_ = self._automatic and self.aps_[1] > self.aps_[0]
+        if self.fallback_:
+            self.chosen_, self.precision_ = {**self.chosen_, **UNTRAINED}, metric("precision@100%", plain)
+            self.adopt(network, split.train)
+
+    @property
+    def _shrunk(self) -> bool:
+        """Whether a shrunk spectrum ranks the pairs."""
+        return self.settings.heuristic == "spectral"
+
     @property
     def _automatic(self) -> bool:
         """Whether any setting was left open."""
-        given = self.settings
-        return None in (given.eta, given.alpha, given.beta, given.self_loops)
+        names = CHOSEN if self._shrunk else PLAIN
+        return any(getattr(self.settings, name) is None for name in names)
 
     @property
     def plain(self) -> bool:
         """Whether the scores are those of plain autocovariance: attributes have no part in any weight."""
-        if self.settings.heuristic == "none" and not self.fallback_:
+        if self._shrunk or (self.settings.heuristic == "none" and not self.fallback_):
             return False
         return bool(self.chosen_["alpha"] == 1 and self.chosen_["self_loops"] == PLAIN["self_loops"])
 
     @property
     def trained(self) -> bool:
         """Whether any weight was learned."""
-        return bool(self.state_)
+        return any(name != "filter" for name in self.state_)
 
     def adopt(self, network: Enhancer, graph: Graph) -> None:
         """Take over what was learned, for ``graph``."""
@@ -183,7 +220,7 @@ class Gelato(TrainedPredictor):
             alpha=self.chosen_["alpha"],
             beta=self.chosen_["beta"],
             similarity=self.settings.similarity,
-            net=self._living().net if self.state_ else None,
+            net=self._living().net if self.trained else None,
             scale=self.scale_,
         )
 
@@ -193,15 +230,18 @@ class Gelato(TrainedPredictor):
         return enhanced_graph(self._graph, self.links_, self.weights_)
 
     def scores(self) -> Scores:
-        """Scores of all pairs, for everything in ``ranking``: autocovariance of the enhanced graph."""
+        """Scores of all pairs, for everything in ``ranking``, by the heuristic on the enhanced graph."""
         self._check_fitted()
         if self.settings.heuristic == "none" and not self.fallback_:
             return self.scores_of(self._living(), self._graph)
         graph = self.enhanced_graph()
-        loops = loops_of(graph, self.chosen_["self_loops"])
         own = np.zeros(graph.n)  # a node all of whose links are scaled has a self-loop of the same scale
         np.maximum.at(own, self.links_.pairs, self.scale_[:, None])
-        return autocovariance_with(graph, np.where(own > 0, own, 1.0) * loops, steps=self.settings.steps)
+        own = np.where(own > 0, own, 1.0)
+        if self._shrunk:
+            loops = own * loops_like_links(self.weights_[self.scale_ == 1], graph.n, self.chosen_["self_loops"])
+            return polynomial_scores(rows_of(graph, loops, self.chosen_["power"], self.state_["filter"].numpy()))
+        return autocovariance_with(graph, own * loops_of(graph, self.chosen_["self_loops"]), steps=self.settings.steps)
 
     def scores_of(self, network: Enhancer, graph: Graph) -> Scores:
         """Scores of the pair MLP alone (heuristic ``none``)."""
@@ -218,7 +258,8 @@ class Gelato(TrainedPredictor):
 
     def typical(self) -> dict[str, Any]:
         """Values of open settings for the epoch that is timed."""
-        return {name: value for name, value in PROBE.items() if getattr(self.settings, name) is None}
+        probe = {**PROBE, **LEARNED, "power": 0.25} if self._shrunk else PROBE
+        return {name: value for name, value in probe.items() if getattr(self.settings, name) is None}
 
     def cost(self, split: Split) -> FitCost:
         """Time one epoch; where settings are open, also what their choice takes."""
@@ -228,8 +269,11 @@ class Gelato(TrainedPredictor):
             ready = Gelato(**{**given.as_dict(), "epochs": 0}).fit(split)
             return FitCost({"train": time.perf_counter() - begin}, ready)
         cost = super().cost(split)
-        if None not in (given.eta, given.alpha, given.beta, given.self_loops):
+        if not self._automatic:
             return cost
+        if self._shrunk:
+            searched = spectral_seconds(split.train, spectral_settings(split.train, given))
+            return replace(cost, parts={"choose settings": searched, **cost.parts})
         begin = time.perf_counter()
         etas = GRID["eta"] if given.eta is None else (given.eta,)
         most_similar_by_share(split.train, etas, similarity=given.similarity)
@@ -246,11 +290,15 @@ class Gelato(TrainedPredictor):
         if split.train.f == 0:
             raise InputError("tuning needs node attributes; give an attribute table (--attributes FILE)")
         steps = {"steps": self.settings.steps}
+        if self._shrunk:
+            chosen = {**choose_shrunk(split, self.settings, trials), **steps}
+            return [{**chosen, **UNTRAINED}], chosen
         return [{**PLAIN, **steps}], {**choose(split, self.settings, device_of(self.settings.device), trials), **steps}
 
     def tuned(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """All settings; plain autocovariance has nothing to learn."""
-        plain = {"learn_mixing": False, "heuristic": "autocovariance"} if values["alpha"] == 1 else {}
+        """All settings; with an alpha of 1 there is nothing to learn."""
+        heuristic = "spectral" if self._shrunk else "autocovariance"
+        plain = {"learn_mixing": False, "heuristic": heuristic} if values["alpha"] == 1 else {}
         return {**super().tuned(values), **plain}
 
     def facts(self) -> dict[str, Any]:
@@ -263,19 +311,22 @@ class Gelato(TrainedPredictor):
         links = f"on {'the' if len(self.valid_) >= FEW else 'only'} {len(self.valid_):,} validation links"
         figures = "" if self.aps_ is None else f" ({versus(*self.aps_)})"
         which = "all scores" if (self.scale_ == 1).all() else "all scores, except those of nodes without links,"
+        base, short = ("equal link weights", "the untrained filter") if self._shrunk else ("plain autocovariance", "ac")
         if self.fallback_:
-            return [f"Training did not improve on plain autocovariance {links}{figures}: {which} are those of ac."]
-        if self.plain:
+            return [f"Training did not improve on {base} {links}{figures}: {which} are those of {short}."]
+        if self.plain or (self._shrunk and not self.trained):
             why = "No weight depends on attributes" if self._graph.f else "The graph has no attributes"
-            return [f"{why}, so there was nothing to train: {which} are those of plain autocovariance (ac)."]
+            of = short if self._shrunk else f"{base} ({short})"
+            return [f"{why}, so there was nothing to train: {which} are those of {of}."]
         if self.aps_ is None or higher(*self.aps_):
             return []
         if higher(*reversed(self.aps_)):
+            names = ", ".join(CHOSEN if self._shrunk else PLAIN)
             return [
-                f"Plain autocovariance did better than the trained model {links} (AP {percent(self.aps_[1])}% against"
-                f" {percent(self.aps_[0])}%); leave {', '.join(PLAIN)} unset to fall back to it."
+                f"{base.capitalize()} did better than the trained model {links} (AP {percent(self.aps_[1])}% against"
+                f" {percent(self.aps_[0])}%); leave {names} unset to fall back to it."
             ]
-        return [f"The trained model did no better than plain autocovariance {links}{figures}."]
+        return [f"The trained model did no better than {base} {links}{figures}."]
 
     def learned(self) -> dict[str, Any]:
         """What was learned besides the parameters."""

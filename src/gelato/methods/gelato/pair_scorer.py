@@ -31,6 +31,7 @@ class PairScorer:
     """Log-odds of the pair MLP, trained on links and drawn non-links; it scores every pair, so none is background."""
 
     replayable = False
+    slope = None
 
     def __init__(self, split: Split, enhancer: Enhancer, settings: GelatoSettings) -> None:
         if settings.regime != "biased" or settings.encoder != "mlp":

@@ -1,7 +1,7 @@
 """What is trained: scores of a batch from the enhancer's weights, and the validation that selects a model."""
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -43,14 +43,22 @@ class Scored(NamedTuple):
 
 
 class Scorer(Protocol):
-    """What the training loop drives; ``replayable`` says that a step never waits for the device."""
+    """What the training loop drives, by batches of its own.
+
+    ``replayable`` says that a step never waits for the device. Where there is a ``slope``, the loss sees a learned
+    ``a s + b`` that starts with it.
+    """
 
     replayable: bool
 
-    def epoch(self, seed: int) -> Iterator[Batch]:
+    @property
+    def slope(self) -> float | None:
+        """What the line starts with, or ``None``."""
+
+    def epoch(self, seed: int) -> Iterator[Any]:
         """The batches of one epoch, from the weights as they are."""
 
-    def scores(self, batch: Batch, random: torch.Generator) -> Scored:
+    def scores(self, batch: Any, random: torch.Generator) -> Scored:
         """Scores of a batch, with gradients."""
 
     def validate(self) -> float:
@@ -62,6 +70,8 @@ class Scorer(Protocol):
 
 class WalkScorer:
     """Standardised autocovariance of the enhanced graph."""
+
+    slope = None
 
     def __init__(self, split: Split, links: EnhancedLinks, enhancer: Enhancer, settings: GelatoSettings) -> None:
         self.split, self.links, self.enhancer, self.settings = split, links, enhancer, settings
@@ -140,15 +150,19 @@ class WalkScorer:
         return rank(exact, unbiased(self.split, "valid"), threads=self.settings.threads)
 
     def _weights(self) -> Tensor:
-        """``(M,)`` weights without masking or dropout."""
-        training = self.enhancer.training
-        self.enhancer.eval()
-        weights: Tensor = self.enhancer()
-        self.enhancer.train(training)
-        if not torch.isfinite(weights).all():
-            rate = self.settings.learning_rate
-            raise InputError(f"training diverged: learned weights are not finite; lower learning_rate, now {rate}")
-        return weights
+        return finite_weights(self.enhancer, self.settings)
+
+
+def finite_weights(enhancer: Enhancer, settings: GelatoSettings) -> Tensor:
+    """``(M,)`` weights without masking or dropout."""
+    training = enhancer.training
+    enhancer.eval()
+    weights: Tensor = enhancer()
+    enhancer.train(training)
+    if not torch.isfinite(weights).all():
+        rate = settings.learning_rate
+        raise InputError(f"training diverged: learned weights are not finite; lower learning_rate, now {rate}")
+    return weights
 
 
 def precision_of(name: str, device: torch.device) -> torch.dtype:

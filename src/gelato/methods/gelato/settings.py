@@ -21,6 +21,12 @@ LOSS_NAMES = (
 ENCODERS = ("mlp", "gin", "gcn")
 """What may learn the weights: a pair MLP, or a GNN."""
 
+HEURISTICS = ("autocovariance", "spectral", "none")
+"""What ranks pairs of the enhanced graph."""
+
+SHRUNK = ("power", "kept", "degree", "rows")
+"""Settings that shape a result only if the heuristic is ``spectral``."""
+
 GRID: dict[str, tuple[Any, ...]] = {
     "eta": (0.0, 0.25, 0.5, 0.75, 1.0),
     "alpha": (0.0, 0.25, 0.5, 0.75),
@@ -35,7 +41,8 @@ GRID: dict[str, tuple[Any, ...]] = {
 class GelatoSettings(TrainingSettings):
     """Hyperparameters of Gelato, with the paper's symbols in brackets.
 
-    ``eta``, ``alpha``, ``beta`` and ``self_loops`` are chosen on validation links where they are ``None``.
+    ``eta``, ``alpha``, ``beta`` and ``self_loops`` are chosen on validation links where they are ``None``; so is
+    ``power`` if the heuristic is ``spectral``.
     """
 
     eta: float | None = number(None)  # added pairs, as a share of the links [eta]
@@ -48,7 +55,11 @@ class GelatoSettings(TrainingSettings):
     hidden: int = whole(128)  # width of its layers
     dropout: float = share(0.5, below=1.0)
     learn_mixing: bool = yes_or_no(False)  # learn alpha and beta too, from the given values on
-    heuristic: str = one_of("autocovariance", ("autocovariance", "none"))  # 'none': learned weights rank the pairs
+    heuristic: str = one_of("autocovariance", HEURISTICS)  # what ranks the pairs; 'none': learned weights alone
+    power: float | None = share(None, most=0.5)  # exponent of the degrees, for 'spectral'
+    kept: float = share(0.1)  # share of the eigenvalues above the soft threshold, for 'spectral'
+    degree: int = whole(9)  # of the polynomial filter, for 'spectral'
+    rows: int = whole(128)  # ranked with all nodes in a batch, for 'spectral'
     loss: str = one_of("n-pair", LOSS_NAMES)
     regime: str = one_of("unbiased", tuple(REGIMES))  # which non-links are ranked in training
     parts: int = whole(10)  # number of METIS parts, for 'partitioned'
@@ -56,4 +67,9 @@ class GelatoSettings(TrainingSettings):
     batches: int = whole(10)  # in an epoch
     precision: str = one_of(
         "auto", ("auto", "float32", "float64")
-    )  # of the walks in training; auto: 64 on a CPU, 32 on a GPU
+    )  # of the walks in training; auto: 64 on a CPU, 32 on a GPU and for 'spectral'
+
+    def identity(self) -> dict[str, Any]:
+        """Those that shape a result."""
+        without = () if self.heuristic == "spectral" else SHRUNK
+        return {name: value for name, value in super().identity().items() if name not in without}

@@ -1,12 +1,12 @@
 """What is trained: the loss of a batch by a scorer, as the one loop asks for it."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from gelato.methods.gelato.batches import Batch
 from gelato.methods.gelato.enhance.enhancer import Enhancer
 from gelato.methods.gelato.scorer import Scorer
 from gelato.methods.gelato.settings import GelatoSettings
@@ -21,27 +21,30 @@ class GelatoTask:
     def __init__(self, enhancer: Enhancer, scorer: Scorer, settings: GelatoSettings) -> None:
         self.network, self.scorer, self.settings = enhancer, scorer, settings
         self.loss = LOSSES[settings.loss]
-        line = torch.tensor([1.0, 0.0], dtype=torch.float64, device=enhancer.device)
-        self.line = nn.Parameter(line, self.loss.affine)
+        line = torch.tensor(
+            [1.0 if scorer.slope is None else scorer.slope, 0.0], dtype=torch.float64, device=enhancer.device
+        )
+        self.affine = self.loss.affine or scorer.slope is not None
+        self.line = nn.Parameter(line, self.affine)
         self.extra: Mapping[str, nn.Parameter] = {"line": self.line}
         self.parameters = [*enhancer.parameters(), self.line]
         self.step: EagerStep | ReplayedStep = EagerStep(self.objective, self.parameters)
         if enhancer.device.type == "cuda" and scorer.replayable:
             self.step = ReplayedStep(self.objective, self.parameters, list(enhancer.buffers()))
 
-    def objective(self, batch: Batch, random: torch.Generator) -> Tensor:
+    def objective(self, batch: Any, random: torch.Generator) -> Tensor:
         """The loss of a batch, with gradients to come; ``random`` drives the dropout."""
         scored = self.scorer.scores(batch, random)
-        if self.loss.affine:
+        if self.affine:
             line = [None if part is None else self.line[0] * part + self.line[1] for part in scored[:3]]
             return self.loss.of(*line, scored.times)
         return self.loss.of(*scored)
 
-    def batches(self, seed: int) -> Iterator[Batch]:
+    def batches(self, seed: int) -> Iterator[Any]:
         """The batches of one epoch, from the weights as they are."""
         return self.scorer.epoch(seed)
 
-    def backward(self, batch: Batch, random: torch.Generator) -> Tensor:
+    def backward(self, batch: Any, random: torch.Generator) -> Tensor:
         """The loss of a batch; its gradients are in the parameters."""
         return self.step(batch, random)
 

@@ -21,6 +21,7 @@ class Enhancer(nn.Module):
         links: the enhanced links.
         net: what learns ``w``, or ``None`` when ``beta`` is 0.
         mixing: ``(2,)`` log-odds of ``alpha`` and ``beta``, when they are learned.
+        filter: ``(degree + 1,)`` coefficients of the polynomial that these weights are for, where there is one.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Enhancer(nn.Module):
         learn_mixing: bool = False,
         threads: int | None = None,
         device: torch.device | str = "cpu",
+        degree: int | None = None,
     ) -> None:
         super().__init__()
         self.device = device = torch.device(device)
@@ -56,6 +58,9 @@ class Enhancer(nn.Module):
             torch.as_tensor(part, dtype=torch.float64, device=device)
             for part in (links.observed, links.similar, links.added)
         )
+        self.filter: Tensor
+        if degree is not None:
+            self.register_buffer("filter", torch.zeros(degree + 1, dtype=torch.float64))
         self.to(device)
 
     def forward(self, masked: Tensor | None = None, random: torch.Generator | None = None) -> Tensor:
