@@ -12,9 +12,9 @@ AT_ONCE = 1 << 22
 
 
 def row_dots(left: csr_array | NDArray[Any], right: csr_array | NDArray[Any], pairs: NDArray[Any]) -> NDArray[Any]:
-    """``(p,)`` products ``left[u] . right[v]`` of ``(p, 2)`` pairs; both sparse, with sorted indices, or both dense."""
+    """``(p,)`` products ``left[u] . right[v]`` of ``(p, 2)`` pairs; both sparse or both dense."""
     if issparse(left):
-        one, other = (csr_array(each) for each in (left, right))
+        one, other = (csr_array(each).sorted_indices() for each in (left, right))
         arrays = [(M.indptr.astype(np.int64), M.indices.astype(np.int64), M.data.astype(float)) for M in (one, other)]
         products: NDArray[Any] = _sparse_dots(*arrays[0], *arrays[1], np.ascontiguousarray(pairs, np.int64))
         return products

@@ -157,7 +157,8 @@ def kept_words(path: Path) -> str | None:
     if (path / MODEL).exists():
         kept = "the model is"
     elif (path / CHECKPOINT).exists() and epochs:
-        kept = "1 epoch is" if epochs == 1 else f"{epochs:,} epochs are"
+        unit = "fold" if '"fold"' in (path / EPOCHS).read_text(encoding="utf-8").partition("\n")[0] else "epoch"
+        kept = f"1 {unit} is" if epochs == 1 else f"{epochs:,} {unit}s are"
     elif trials and (path / CHOSEN).exists():
         kept = "the chosen settings are"
     elif decisions:

@@ -68,9 +68,10 @@ def unit_rows(X: Any) -> Any:
     if issparse(X):
         X = csr_array(X.copy())  # type: ignore[attr-defined]
         X.eliminate_zeros()
-        X.sort_indices()
         length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        return csr_array(diags_array(1 / np.where(length > 0, length, 1.0)) @ X)
+        rows = csr_array(diags_array(1 / np.where(length > 0, length, 1.0)) @ X)
+        rows.sort_indices()
+        return rows
     length = np.sqrt(np.einsum("nd,nd->n", X, X))[:, None]
     return X / np.where(length > 0, length, 1.0)
 
