@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import reference
-from gelato import Graph, MissingDependency, new_predictor, split
+from gelato import Graph, InputError, MissingDependency, new_predictor, split
 from gelato.datasets import block_model
 from gelato.graph import pair_keys
 from gelato.methods.boosted.attributes import views_of
@@ -18,6 +18,7 @@ from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
+from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.scores import LiftedScores
 from gelato.splits import Split
@@ -259,3 +260,24 @@ def test_other_pairs_are_explained_by_walks_alone(graph):
     why = model.explain_pair(*other)
     assert why.score == pytest.approx(model.scores().pairs(np.array([other]))[0])
     assert why.rank > len(listed) and not hasattr(why, "parts")
+
+
+def test_further_methods_propose_and_are_features(graph, tmp_path):
+    hidden = split(graph, 0, (0.1, 0.1))
+    model = new_predictor("boosted", stages="katz,gae", ranker=TREES, **QUICK).fit(hidden)
+    assert {"score of katz", "score of gae"} <= set(model.features_)
+    katz = model.others_["katz"].scores()
+    listed = set(map(tuple, model.listed_.tolist()))
+    assert set(map(tuple, np.sort(top(katz, hidden.train, 50).pairs, axis=1).tolist())) <= listed
+    model.save(tmp_path / "saved")
+    again = type(model).load(tmp_path / "saved")
+    pairs = np.array(reference.all_pairs(graph.n, False))
+    np.testing.assert_array_equal(again.scores().pairs(pairs), model.scores().pairs(pairs))
+    whole, same = (each.applied(graph).scores().pairs(pairs) for each in (model, again))
+    np.testing.assert_array_equal(whole, same)
+
+
+@pytest.mark.parametrize(("stages", "words"), [("auto", "rank by themselves"), ("boosted", "rank by"), ("gea", "gae")])
+def test_methods_that_cannot_be_stages_are_refused(graph, stages, words):
+    with pytest.raises(InputError, match=words):
+        new_predictor("boosted", stages=stages, **QUICK).fit(graph)

@@ -24,6 +24,7 @@ from gelato.ranking.rank import Progress
 from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors
 from gelato.runs.folder import RunFolder
+from gelato.runs.nested import kept_inside, restored_inside
 from gelato.runs.predictor import FEWEST_LINKS, StoredPredictor
 from gelato.scores import Scores
 from gelato.splits import Split
@@ -174,32 +175,21 @@ class Auto(StoredPredictor):
 
     def learned(self) -> dict[str, Any]:
         """The comparison, and what the winner learned."""
-        winner = self.winner_
         return {
             "entries": [entry.as_json() for entry in self.entries_],
             "winning": self.winning_.as_json(),
-            "winner": {
-                "method": winner.method,
-                "settings": winner.settings.as_dict(),
-                "chosen_": dict(winner.chosen_),
-                "columns_": winner.columns_,
-                "learned": winner.learned(),
-            },
+            "winner": kept_inside(self.winner_, NESTED)[0],
         }
 
     def tensors(self) -> Tensors:
         """Those of the winner."""
-        return {NESTED + name: value for name, value in self.winner_.tensors().items()}
+        return kept_inside(self.winner_, NESTED)[1]
 
     def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
         """Bring the winner back to life."""
         self.entries_ = [Entry(**entry) for entry in learned["entries"]]
-        about = learned["winner"]
-        winner = new_predictor(about["method"], **about["settings"])
-        winner.chosen_, winner.columns_, winner.remarks_ = about["chosen_"], about["columns_"], []
-        winner.valid_, winner._seen = self.valid_, self._seen
-        own = {name.removeprefix(NESTED): value for name, value in tensors.items() if name.startswith(NESTED)}
-        winner.restore(about["learned"], own, graph)
+        outer = (graph, self.valid_, self._seen)
+        winner = restored_inside(learned["winner"], tensors, NESTED, new_predictor, outer)
         self._take(Entry(**learned["winning"]), winner)
 
     def _hiding(self, graph: Graph) -> Split:

@@ -39,7 +39,9 @@ class PairFeatures:
             value = self._scores(scores, pairs)
             yield name, value
             yield f"{name} against chance", np.divide(value, chance, out=np.zeros_like(value), where=chance > 0)
-        for name, scores in (stages.paths | stages.spectra).items():
+        for name, scores in (
+            stages.paths | stages.spectra | {f"score of {name}": each for name, each in stages.others.items()}
+        ).items():
             yield name, self._scores(scores, pairs)
         if self._attributes is not None:
             yield from self._attributes.columns(pairs).items()

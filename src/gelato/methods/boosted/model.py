@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.errors import InputError
 from gelato.explain.explanation import explain_all
 from gelato.explain.pair import Explainer
 from gelato.figures import share, versus
 from gelato.graph import Graph, Pairs, pair_keys
-from gelato.methods.boosted.attributes import views_of
+from gelato.methods.boosted.attributes import AttributeViews, views_of
 from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.folds import Rows, hidden_folds, rows_of
 from gelato.methods.boosted.ranker import grown
@@ -21,8 +22,10 @@ from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
 from gelato.methods.boosted.trees import Forest
 from gelato.methods.heuristics import autocovariance
+from gelato.methods.making import new_predictor
 from gelato.methods.spectral.forecast import spectral_seconds
 from gelato.methods.spectral.settings import SpectralSettings
+from gelato.methods.table import METHODS
 from gelato.prediction.settings import Settings
 from gelato.ranking.compilation import compile_for
 from gelato.ranking.estimate import estimate
@@ -31,6 +34,7 @@ from gelato.regimes import unbiased
 from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors, unedited
 from gelato.runs.folder import RunFolder
+from gelato.runs.nested import kept_inside, restored_inside
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import LiftedScores, Scores, WalkScores
 from gelato.splits import Split
@@ -69,6 +73,7 @@ class Boosted(StoredPredictor):
         features_: names of the features, in the order of the trees.
         recall_: share of the hidden links that were among the candidates, fold by fold.
         validation_: average precision of the trees and of each feature among the candidates, on validation links.
+        others_: the further methods, fitted.
         listed_, listed_score_: ``(l, 2)`` the candidates, and ``(l,)`` their scores, log-odds.
 
     Example:
@@ -87,6 +92,7 @@ class Boosted(StoredPredictor):
     features_: list[str]
     recall_: list[float]
     validation_: dict[str, float]
+    others_: dict[str, StoredPredictor]
     listed_: Pairs
     listed_score_: NDArray[np.float64]
     _best: NDArray[np.int64]
@@ -101,12 +107,12 @@ class Boosted(StoredPredictor):
         """Hide folds, grow the trees, score the candidates of the training graph, and compare."""
         begin = time.perf_counter()
         graph, views = split.train, views_of(split.train, self.settings.random_state)
-        stages = partial(self._stages, views=views)
         hidden = hidden_folds(graph, self.settings)
         steps = len(hidden) + 2
         progress(0, steps)
         done = [] if folder is None else _kept(folder)
         for fold in range(len(done), len(hidden)):
+            stages = partial(self._fold_stages, split, hidden[fold], views)
             done.append(rows_of(graph, hidden[fold], stages, self.settings, fold, MOST_ROWS / len(hidden)))
             if folder is not None:
                 _keep(folder, done)
@@ -122,21 +128,58 @@ class Boosted(StoredPredictor):
         del done
         trees = time.perf_counter()
         progress(len(hidden) + 1, steps)
-        self._lift(split, stages(graph))
+        self.others_ = self._fitted(split)
+        self._lift(split, self._stages(graph, views, self.others_))
         progress(steps, steps)
         end = time.perf_counter()
         self._timings = {"rows": rows - begin, "trees": trees - rows, "candidates": end - trees}
 
-    def _stages(self, graph: Graph, views: Any) -> FirstStages:
-        rank_ = self.settings.rank_of(graph)
-        return FirstStages(
-            graph, views, rank_, self.settings.usual.iterations, self.settings.random_state, self.settings.threads
+    def _fitted(self, split: Split) -> dict[str, StoredPredictor]:
+        """The further methods, fitted on a split."""
+        fitted = {}
+        for name in self.settings.further:
+            given = {"threads": self.settings.threads, "random_state": self.settings.random_state}
+            known = METHODS[name].settings.names()
+            options = {key: value for key, value in given.items() if key in known}
+            fitted[name] = new_predictor(name, **{**METHODS[name].quick, **options}).fit(split)
+        return fitted
+
+    def _fold_stages(self, split: Split, hidden: Pairs, views: AttributeViews | None, rest: Graph) -> FirstStages:
+        """First stages of the training graph without a fold; the fold and the test links are no links at all."""
+        if not self.settings.further:
+            return self._stages(rest, views, {})
+        gone = np.concatenate([hidden, split.test])
+        none = np.empty((0, 2), np.int64)
+        return self._stages(
+            rest, views, self._fitted(Split(split.graph.without(gone), rest, split.valid, none, split.name))
         )
+
+    def _stages(self, graph: Graph, views: AttributeViews | None, others: Mapping[str, StoredPredictor]) -> FirstStages:
+        settings = self.settings
+        scores = {name: each.scores() for name, each in others.items()}
+        return FirstStages(
+            graph,
+            views,
+            settings.rank_of(graph),
+            settings.usual.iterations,
+            settings.random_state,
+            settings.threads,
+            scores,
+        )
+
+    def check_graph(self, graph: Graph) -> None:
+        """Refuse further methods that are unknown, or do not fit the graph."""
+        super().check_graph(graph)
+        for name in self.settings.further:
+            if name == self.method or METHODS[name].compares:
+                raise InputError(f"stages must name methods that rank by themselves, got {name!r}")
+            if (problem := METHODS[name].unfit(graph)) is not None:
+                raise InputError(problem)
 
     def adapt(self, graph: Graph) -> None:
         """Score the candidates of a graph with what was learned."""
-        views = views_of(graph, self.settings.random_state)
-        first = self._stages(graph, views)
+        self.others_ = {name: each.applied(graph) for name, each in self.others_.items()}
+        first = self._stages(graph, views_of(graph, self.settings.random_state), self.others_)
         self.listed_, _ = first.candidates(self.settings.candidate_count(graph))
         features, _ = PairFeatures(first).matrix(self.listed_)
         self.listed_score_ = self._ranked(features)
@@ -202,7 +245,7 @@ class Boosted(StoredPredictor):
         kept = keys[place] == wanted
         features = self._best_features[place]
         if not kept.all():
-            first = self._stages(self._graph, views_of(self._graph, self.settings.random_state))
+            first = self._stages(self._graph, views_of(self._graph, self.settings.random_state), self.others_)
             features[~kept] = PairFeatures(first).matrix(pairs[~kept])[0]
         return features
 
@@ -269,12 +312,15 @@ class Boosted(StoredPredictor):
 
     def learned(self) -> dict[str, Any]:
         """What was learned besides the trees."""
-        return {name: getattr(self, name) for name in ("features_", "recall_", "validation_")}
+        facts = {name: getattr(self, name) for name in ("features_", "recall_", "validation_")}
+        return {**facts, "others": {name: kept_inside(each, "")[0] for name, each in self.others_.items()}}
 
     def tensors(self) -> Tensors:
         """The trees, and the candidates with their scores."""
         trees = {f"trees.{name}": value for name, value in self.forest_.tensors().items()}
         best: Tensors = {"best": self._best, "best_features": self._best_features}
+        for name, each in self.others_.items():
+            best |= kept_inside(each, f"stage.{name}.")[1]
         return {**trees, "listed": self.listed_, "listed_score": self.listed_score_, **best}
 
     def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
@@ -287,6 +333,11 @@ class Boosted(StoredPredictor):
         )
         self.listed_, self.listed_score_, self._graph = tensors["listed"], tensors["listed_score"], graph
         self._best, self._best_features = tensors["best"], tensors["best_features"]
+        outer = (graph, self.valid_, self._seen)
+        self.others_ = {
+            name: restored_inside(about, tensors, f"stage.{name}.", new_predictor, outer)
+            for name, about in learned["others"].items()
+        }
 
 
 def average_precision(score: NDArray[np.float64], sought: NDArray[np.bool_]) -> float:

@@ -95,7 +95,7 @@ def _tree(nodes: list[tuple[int, float, int, int, float, int]]) -> Tree:
 def _histograms(
     features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seed: int
 ) -> tuple[list[Tree], float]:
-    from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
     rows = (np.random.default_rng((seed, 1)).random(len(labels)) < ROWS) | labels
     model = HistGradientBoostingClassifier(

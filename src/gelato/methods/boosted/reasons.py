@@ -22,6 +22,7 @@ class Kind(NamedTuple):
 
 
 KINDS = (
+    Kind("high scores of other methods", "low scores of other methods", ("score of",)),
     Kind("similar attributes", "unlike attributes", ("cosine", "words of links")),
     Kind("walks over similar attributes", "few walks over similar attributes", ("attribute",)),
     Kind("many short paths", "few short paths", ("common neighbours", "shared resources", "share of", "paths of")),
@@ -33,8 +34,6 @@ KINDS = (
 )
 """The first kind one of whose marks a feature's name contains is its kind."""
 
-OTHER = Kind("scores of other methods", "low scores of other methods", ("",))
-
 
 def kind_of(feature: str) -> Kind:
     """The kind of a feature.
@@ -42,7 +41,7 @@ def kind_of(feature: str) -> Kind:
     >>> kind_of("lazy walks of 3").more, kind_of("smaller degree").more
     ('many short walks', 'numbers of links that fit')
     """
-    return next((kind for kind in KINDS if any(mark in feature for mark in kind.marks)), OTHER)
+    return next(kind for kind in KINDS if any(mark in feature for mark in kind.marks))
 
 
 def parts_of(names: list[str], values: NDArray[np.float64]) -> tuple[FeaturePart, ...]:

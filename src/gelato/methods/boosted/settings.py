@@ -46,6 +46,8 @@ class BoostedSettings(Settings):
         bags: how many times the trees are grown, each time on other rows; their scores are averaged.
         ranker: what ranks the candidates: ``trees``, or the name of a feature; by default what ranks the validation
             links best.
+        stages: further methods whose scores propose candidates and are features, such as ``gelato`` or
+            ``gelato,gcn``; those that learn are trained once for every fold.
         random_state: seed of the folds, the rows and the trees.
     """
 
@@ -59,7 +61,13 @@ class BoostedSettings(Settings):
     learning_rate: float = share(0.04)
     bags: int | None = whole(None)
     ranker: str | None = checked(None, lambda value: value is None or isinstance(value, str), "be text, or None")
+    stages: str = checked("", lambda value: isinstance(value, str), "be names of methods, separated by commas")
     random_state: int = whole(0, least=0)
+
+    @property
+    def further(self) -> list[str]:
+        """Names of the further methods."""
+        return [name.strip() for name in self.stages.split(",") if name.strip()]
 
     @property
     def usual(self) -> Effort:

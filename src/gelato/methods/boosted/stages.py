@@ -1,6 +1,7 @@
 """First stages: scores of all pairs that propose candidates, and are features of every pair."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,6 +43,7 @@ class FirstStages:
         iterations: of the power iteration.
         random_state: seed of its start.
         threads: how many.
+        others: scores of further methods by name, which also propose.
     """
 
     graph: Graph
@@ -50,6 +52,7 @@ class FirstStages:
     iterations: int
     random_state: int
     threads: int | None
+    others: Mapping[str, Scores] = field(default_factory=dict)
 
     @cached_property
     def augmented(self) -> Graph | None:
@@ -126,7 +129,7 @@ class FirstStages:
             stages[first] = (self.spectra[first], 1.0)
         if self.alike is not None:
             stages["attributes"] = (self.alike, 0.25)
-        return stages
+        return stages | {name: (scores, 1.0) for name, scores in self.others.items()}
 
     def candidates(self, k: int) -> tuple[Pairs, NDArray[np.float64]]:
         """``(c, 2)`` pairs among the ``k`` best of any proposing stage, and their best place in a list from 0 to 1."""
