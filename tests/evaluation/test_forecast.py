@@ -9,7 +9,7 @@ from gelato.methods.gelato.model import Gelato
 
 @pytest.fixture(scope="module")
 def graph():
-    return block_model([120] * 10, 0.06, 0.002, attributes=200, words=12, seed=0)
+    return block_model([80] * 6, 0.08, 0.003, attributes=100, words=12, seed=0)
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -10,6 +10,7 @@ import reference
 from gelato import Graph, InputError, MissingDependency, new_predictor, split
 from gelato.datasets import block_model
 from gelato.graph import pair_keys
+from gelato.methods import METHODS
 from gelato.methods.boosted.attributes import views_of
 from gelato.methods.boosted.folds import hidden_folds, rows_of
 from gelato.methods.boosted.model import TREES, average_precision
@@ -262,7 +263,8 @@ def test_other_pairs_are_explained_by_walks_alone(graph):
     assert why.rank > len(listed) and not hasattr(why, "parts")
 
 
-def test_further_methods_propose_and_are_features(graph, tmp_path):
+def test_further_methods_propose_and_are_features(graph, tmp_path, monkeypatch):
+    monkeypatch.setitem(METHODS._parts, "gae", replace(METHODS["gae"], quick={"epochs": 2, "hidden": 8}))
     hidden = split(graph, 0, (0.1, 0.1))
     model = new_predictor("boosted", stages="katz,gae", ranker=TREES, **QUICK).fit(hidden)
     assert {"score of katz", "score of gae"} <= set(model.features_)

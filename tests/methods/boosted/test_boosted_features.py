@@ -108,3 +108,13 @@ def test_attributes_without_values_give_no_features():
     assert views_of(bare) is None
     _, names = PairFeatures(FirstStages(bare, None, 2, 4, 0, None)).matrix(np.array([[0, 2]]))
     assert not any("cosine" in name or "attribute" in name for name in names)
+
+
+def test_of_many_nodes_a_sample_says_how_close_a_node_is_to_others(graph, monkeypatch):
+    from gelato.methods.boosted import attributes
+
+    whole = views_of(graph).closeness
+    monkeypatch.setattr(attributes, "REFERENCES", 24)
+    sampled = views_of(graph).closeness
+    assert (sampled <= whole + 1e-6).all() and np.abs(sampled - whole).mean() < 0.2
+    np.testing.assert_array_equal(views_of(graph).closeness, sampled)

@@ -60,7 +60,8 @@ def slow_terms(graph, used):
         V = U
     rank = min(used.rank, graph.n)
     size = abs(value[:rank])
-    ratio = np.where(size > 1e-12 * size[0], 1 - (size[-1] / size if used.shrink == "soft" else 0), 0)
+    kept = size > 1e-12 * size[0]
+    ratio = np.where(kept, 1 - (size[-1] / np.where(kept, size, 1) if used.shrink == "soft" else 0), 0)
     like_left, like_right = (F[:, :rank] * ratio @ F[:, :rank].T for F in (U, V))
 
     def around_source(u, v):

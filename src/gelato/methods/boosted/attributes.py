@@ -20,6 +20,9 @@ LONG_ROWS = 200
 NEAREST = 10
 """How many of a node's closest others say how close it is to everyone."""
 
+REFERENCES = 20_000
+"""Nodes among which they are looked for, at most."""
+
 Floats = NDArray[np.float64]
 
 
@@ -60,7 +63,7 @@ def views_of(graph: Graph, random_state: int = 0) -> AttributeViews | None:
         if not weighted.nnz:
             weighted = raw
     reduced = _reduced(weighted, random_state)
-    return AttributeViews(raw, weighted, reduced, _closeness(reduced))
+    return AttributeViews(raw, weighted, reduced, _closeness(reduced, random_state))
 
 
 def unit_rows(X: Any) -> Any:
@@ -88,16 +91,19 @@ def _reduced(X: csr_array, random_state: int) -> Floats:
     return rows
 
 
-def _closeness(rows: Floats, step: int = 512) -> Floats:
-    """``(n,)`` mean cosine of each row with its nearest others."""
+def _closeness(rows: Floats, random_state: int, step: int = 512) -> Floats:
+    """``(n,)`` mean cosine of each row with its nearest others, of a sample of them where there are many."""
     n = len(rows)
-    nearest = min(NEAREST, n - 1)
+    others = np.arange(n)
+    if n > REFERENCES:
+        others = np.sort(np.random.default_rng((random_state, 1)).choice(n, REFERENCES, replace=False))
+    nearest = min(NEAREST, len(others) - 1)
     mean = np.zeros(n)
     single = rows.astype(np.float32)
     for begin in range(0, n if nearest else 0, step):
-        block = single[begin : begin + step] @ single.T
-        block[np.arange(len(block)), np.arange(begin, begin + len(block))] = -np.inf
-        mean[begin : begin + step] = np.partition(block, n - nearest, axis=1)[:, -nearest:].mean(axis=1)
+        block = single[begin : begin + step] @ single[others].T
+        block[np.arange(begin, begin + len(block))[:, None] == others] = -np.inf
+        mean[begin : begin + step] = np.partition(block, len(others) - nearest, axis=1)[:, -nearest:].mean(axis=1)
     return mean
 
 

@@ -20,7 +20,7 @@ class Effort(NamedTuple):
 
 
 EFFORTS = {
-    "quick": Effort(folds=3, rank=256, iterations=4, trees=200, bags=1, candidates=8, most_candidates=150_000),
+    "quick": Effort(folds=6, rank=256, iterations=4, trees=300, bags=1, candidates=10, most_candidates=150_000),
     "full": Effort(folds=10, rank=1024, iterations=6, trees=300, bags=3, candidates=12, most_candidates=400_000),
 }
 """Candidates are per link of the graph."""
