@@ -10,9 +10,14 @@ from gelato.graph import Graph, Pairs, pair_keys
 from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
+from gelato.runs.files import unedited
+from gelato.runs.folder import RunFolder
 
 HARD = 0.1
 """Pairs among this share of the best of any list are all learned from; of others a sample, if they are too many."""
+
+PARTS = ("features", "labels", "weights")
+"""What is kept of the rows of a fold."""
 
 LEAST_SAMPLE = 0.05
 """The sample is no smaller share of them."""
@@ -64,3 +69,33 @@ def rows_of(graph: Graph, hidden: Pairs, stages: Stages, settings: BoostedSettin
     weights = np.where(hard | labels, 1.0, 1.0 / sampled)[kept]
     features, names = PairFeatures(first).matrix(pairs[kept])
     return Rows(features, names, labels[kept], weights, float(labels.sum() / len(hidden)))
+
+
+def keep_rows(folder: RunFolder, done: list[Rows]) -> None:
+    """Keep the rows of the folds so far."""
+    tensors = {
+        f"{name}.{fold}": getattr(rows, name)
+        for fold, rows in enumerate(done)
+        for name in ("features", "labels", "weights")
+    }
+    state = {"names": done[0].names, "recall": [rows.recall for rows in done]}
+    folder.keep(tensors, state, {"fold": len(done), "recall": done[-1].recall, "rows": len(done[-1].labels)})
+
+
+def kept_rows(folder: RunFolder) -> list[Rows]:
+    """The rows of the folds that are kept."""
+    kept = folder.checkpoint()
+    if kept is None:
+        return []
+    tensors, state = kept
+    with unedited(folder.path):
+        return [
+            Rows(
+                tensors[f"features.{fold}"],
+                state["names"],
+                tensors[f"labels.{fold}"],
+                tensors[f"weights.{fold}"],
+                recall,
+            )
+            for fold, recall in enumerate(state["recall"])
+        ]

@@ -15,7 +15,8 @@ from gelato.figures import share, versus
 from gelato.graph import Graph, Pairs, pair_keys
 from gelato.methods.boosted.attributes import AttributeViews, views_of
 from gelato.methods.boosted.features import PairFeatures
-from gelato.methods.boosted.folds import Rows, hidden_folds, rows_of
+from gelato.methods.boosted.folds import hidden_folds, keep_rows, kept_rows, rows_of
+from gelato.methods.boosted.forecast import boosted_seconds
 from gelato.methods.boosted.ranker import grown
 from gelato.methods.boosted.reasons import FeatureExplainer
 from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
@@ -23,36 +24,22 @@ from gelato.methods.boosted.stages import FirstStages
 from gelato.methods.boosted.trees import Forest
 from gelato.methods.heuristics import autocovariance
 from gelato.methods.making import new_predictor
-from gelato.methods.spectral.forecast import spectral_seconds
-from gelato.methods.spectral.settings import SpectralSettings
 from gelato.methods.table import METHODS
 from gelato.prediction.settings import Settings
-from gelato.ranking.compilation import compile_for
-from gelato.ranking.estimate import estimate
 from gelato.ranking.rank import Progress
-from gelato.regimes import unbiased
 from gelato.runs.cost import FitCost
-from gelato.runs.files import Tensors, unedited
+from gelato.runs.files import Tensors
 from gelato.runs.folder import RunFolder
 from gelato.runs.nested import kept_inside, restored_inside
 from gelato.runs.predictor import StoredPredictor
 from gelato.scores import LiftedScores, Scores, WalkScores
 from gelato.splits import Split
 
-PARTS = ("features", "labels", "weights")
-"""What is kept of the rows of a fold."""
-
 TREES = "trees"
 """The ranker that is learned."""
 
 EXPLAINED = 10_000
 """Best candidates whose features are kept."""
-
-DECOMPOSITIONS, WALKS = 2.5, 6.0
-"""What the stages of one graph take, as multiples of one decomposition and of one ranking by walks of 5 steps."""
-
-SECONDS_A_PAIR, SECONDS_A_ROW = 2e-5, 2e-7
-"""What the features of a pair take besides, and a row in one tree."""
 
 PROBE_TREES = 20
 """Trees that are timed."""
@@ -110,12 +97,12 @@ class Boosted(StoredPredictor):
         hidden = hidden_folds(graph, self.settings)
         steps = len(hidden) + 2
         progress(0, steps)
-        done = [] if folder is None else _kept(folder)
+        done = [] if folder is None else kept_rows(folder)
         for fold in range(len(done), len(hidden)):
             stages = partial(self._fold_stages, split, hidden[fold], views)
             done.append(rows_of(graph, hidden[fold], stages, self.settings, fold, MOST_ROWS / len(hidden)))
             if folder is not None:
-                _keep(folder, done)
+                keep_rows(folder, done)
             progress(fold + 1, steps)
         rows = time.perf_counter()
         self.recall_, self.features_ = [each.recall for each in done], done[0].names
@@ -209,7 +196,10 @@ class Boosted(StoredPredictor):
         for name, column in zip(self.features_, features.T, strict=True):
             self.validation_[name] = found * average_precision(column.astype(np.float64), sought)
         best = max(self.validation_, key=lambda name: self.validation_[name])  # the trees, of equals
-        self.chosen_ = {"ranker": best if self.settings.ranker is None else self.settings.ranker}
+        ranker = best if self.settings.ranker is None else self.settings.ranker
+        if ranker not in self.validation_:
+            raise InputError(f"ranker must be one of {', '.join(self.validation_)}, got {ranker!r}")
+        self.chosen_ = {"ranker": ranker}
         self.listed_score_ = by_trees if self.ranker == TREES else self._ranked(features)
         self._graph = graph
         self._keep_best(features)
@@ -285,16 +275,7 @@ class Boosted(StoredPredictor):
 
     def seconds_to_fit(self, split: Split) -> float:
         """Predicted from timed products and rows of walks, and from what a row of a tree usually takes."""
-        graph, settings = split.train, self.settings
-        rank = settings.rank_of(graph)
-        spectral = SpectralSettings(power=0.25, self_loops="all", rank=rank, shrink="soft", threads=settings.threads)
-        longest = autocovariance(graph, steps=5)
-        compile_for(longest)
-        walks = estimate(longest, unbiased(split, "valid"), threads=settings.threads).seconds
-        folds, listed = settings.fold_count(graph), 3 * settings.candidate_count(graph)
-        trees = (settings.trees or settings.usual.trees) * (settings.bags or settings.usual.bags)
-        once = DECOMPOSITIONS * spectral_seconds(graph, spectral) + WALKS * walks + SECONDS_A_PAIR * listed
-        return (folds + 1) * once + SECONDS_A_ROW * trees * (min(MOST_ROWS, folds * listed) + listed)
+        return boosted_seconds(split, self.settings)
 
     def cost(self, split: Split) -> FitCost:
         """Time one fold and a few trees."""
@@ -351,33 +332,3 @@ def average_precision(score: NDArray[np.float64], sought: NDArray[np.bool_]) -> 
         return 0.0
     better = len(ascending) - np.searchsorted(ascending, hits)
     return float(np.mean((len(hits) - np.searchsorted(hits, hits)) / better))
-
-
-def _keep(folder: RunFolder, done: list[Rows]) -> None:
-    """Keep the rows of the folds so far."""
-    tensors = {
-        f"{name}.{fold}": getattr(rows, name)
-        for fold, rows in enumerate(done)
-        for name in ("features", "labels", "weights")
-    }
-    state = {"names": done[0].names, "recall": [rows.recall for rows in done]}
-    folder.keep(tensors, state, {"fold": len(done), "recall": done[-1].recall, "rows": len(done[-1].labels)})
-
-
-def _kept(folder: RunFolder) -> list[Rows]:
-    """The rows of the folds that are kept."""
-    kept = folder.checkpoint()
-    if kept is None:
-        return []
-    tensors, state = kept
-    with unedited(folder.path):
-        return [
-            Rows(
-                tensors[f"features.{fold}"],
-                state["names"],
-                tensors[f"labels.{fold}"],
-                tensors[f"weights.{fold}"],
-                recall,
-            )
-            for fold, recall in enumerate(state["recall"])
-        ]

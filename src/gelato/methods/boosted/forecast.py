@@ -1,0 +1,29 @@
+"""How long the second stage will take."""
+
+from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
+from gelato.methods.heuristics import autocovariance
+from gelato.methods.spectral.forecast import spectral_seconds
+from gelato.methods.spectral.settings import SpectralSettings
+from gelato.ranking.compilation import compile_for
+from gelato.ranking.estimate import estimate
+from gelato.regimes import unbiased
+from gelato.splits import Split
+
+DECOMPOSITIONS, WALKS = 2.5, 6.0
+"""What the stages of one graph take, as multiples of one decomposition and of one ranking by walks of 5 steps."""
+
+SECONDS_A_PAIR, SECONDS_A_ROW = 2e-5, 2e-7
+"""What the features of a pair take besides, and a row in one tree."""
+
+
+def boosted_seconds(split: Split, settings: BoostedSettings) -> float:
+    """Seconds of a fit, from timed products and rows of walks, and from what a row of a tree usually takes."""
+    graph, rank = split.train, settings.rank_of(split.train)
+    spectral = SpectralSettings(power=0.25, self_loops="all", rank=rank, shrink="soft", threads=settings.threads)
+    longest = autocovariance(graph, steps=5)
+    compile_for(longest)
+    walks = estimate(longest, unbiased(split, "valid"), threads=settings.threads).seconds
+    folds, listed = settings.fold_count(graph), 3 * settings.candidate_count(graph)
+    trees = (settings.trees or settings.usual.trees) * (settings.bags or settings.usual.bags)
+    once = DECOMPOSITIONS * spectral_seconds(graph, spectral) + WALKS * walks + SECONDS_A_PAIR * listed
+    return (folds + 1) * once + SECONDS_A_ROW * trees * (min(MOST_ROWS, folds * listed) + listed)
