@@ -280,10 +280,13 @@ def test_further_methods_propose_and_are_features(graph, tmp_path, monkeypatch):
 
 
 def test_an_unknown_ranker_is_refused_with_those_there_are(graph):
-    with pytest.raises(InputError, match="one of trees, walks of 2, .* got 'luck'"):
+    with pytest.raises(InputError, match=r"one of trees, walks of 2, .* got 'luck'"):
         new_predictor("boosted", ranker="luck", **QUICK).fit(graph)
     one = new_predictor("boosted", ranker="paths of 3", **QUICK).fit(graph)
-    assert "paths of 3" in one.sentences()[1] and one.explain_pair(*one.predict_top(1).pairs[0].tolist()).lines()
+    assert (
+        one.sentences()[1] == "They are ranked by paths of 3, as asked for."
+        and one.explain_pair(*one.predict_top(1).pairs[0].tolist()).lines()
+    )
 
 
 @pytest.mark.parametrize(("stages", "words"), [("auto", "rank by themselves"), ("boosted", "rank by"), ("gea", "gae")])

@@ -270,6 +270,8 @@ class Boosted(StoredPredictor):
         held = f"Its {len(self.listed_):,} candidates hold {share(float(np.mean(self.recall_)))} of the hidden links."
         if self.ranker == TREES:
             return [held]
+        if self.settings.ranker is not None:
+            return [held, f"They are ranked by {self.ranker}, as asked for."]
         figures = versus(self.validation_[self.ranker], self.validation_[TREES])
         return [held, f"One feature, {self.ranker}, ranks them at least as well as the trees ({figures})."]
 
