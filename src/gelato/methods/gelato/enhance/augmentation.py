@@ -57,11 +57,11 @@ def most_similar_by_share(
     if not any(etas):
         return [none] * len(etas)
     alike = measure(graph)
-    counts = [math.floor(min(float(eta) * graph.adjacency.nnz, n * n)) for eta in etas]
-    if not any(counts):
-        return [none] * len(etas)
     inside = np.ones(n, dtype=bool) if among is None else among
     size = int(inside.sum())
+    counts = [math.floor(min(float(eta) * graph.adjacency.nnz, size * size)) for eta in etas]
+    if not any(counts):
+        return [none] * len(etas)
     needed = min((max(counts) + 1) // 2, size * (size - 1) // 2)
     wanted = needed
     while True:
