@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 import reference
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.methods.gelato.enhance.augmentation import nearest_of
+from gelato.methods.gelato.enhance.augmentation import most_similar_by_share, nearest_of
 from gelato.methods.gelato.enhance.links import enhanced_links, links_with
 from gelato.methods.gelato.enhance.similarity import SIMILARITIES
 from graphs import path, random_graph
@@ -171,3 +171,17 @@ def test_pairs_may_be_added_by_hand():
     assert links.added.tolist() == [False, True, True, True]
     near = nearest_of(graph, np.array([3, 4]), 2)
     assert links_with(graph, near).pairs.tolist() == enhanced_links(graph, 0.0, newcomers=2).pairs.tolist()
+
+
+def test_more_similar_pairs_than_there_are_leave_out_the_least_similar_with_new_nodes_too():
+    """``K`` is cut at the square of the nodes that take part, as if there were no others."""
+    attributes = np.array([[1.0, 0.0], [1.0, 0.2], [0.0, 1.0], [-1.0, 0.5], [0.3, 0.3]])
+    links = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    without, among = (
+        Graph.from_edges(links, 4, attributes=attributes[:4]),
+        Graph.from_edges(links, 5, attributes=attributes),
+    )
+    linked = np.array([True, True, True, True, False])
+    for eta in (1.0, 1.4, 5.0):
+        expected = most_similar_by_share(without, [eta])[0].tolist()
+        assert most_similar_by_share(among, [eta], among=linked)[0].tolist() == expected
