@@ -12,11 +12,13 @@ from gelato.datasets import block_model
 from gelato.graph import pair_keys
 from gelato.methods import METHODS
 from gelato.methods.boosted.attributes import views_of
+from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.folds import hidden_folds, rows_of
 from gelato.methods.boosted.model import TREES, average_precision
 from gelato.methods.boosted.ranker import grown
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
+from gelato.methods.boosted.trees import Forest
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
@@ -293,3 +295,24 @@ def test_an_unknown_ranker_is_refused_with_those_there_are(graph):
 def test_methods_that_cannot_be_stages_are_refused(graph, stages, words):
     with pytest.raises(InputError, match=words):
         new_predictor("boosted", stages=stages, **QUICK).fit(graph)
+
+
+@pytest.mark.parametrize("change", ["weighted", "zero attributes", "fewer nodes"])
+def test_on_another_graph_the_trees_read_the_features_they_learned_from(graph, change, monkeypatch):
+    model = new_predictor("boosted", ranker=TREES, **{**QUICK, "rank": 20}).fit(graph)
+    inside = graph.edges[(graph.edges < 34).all(axis=1)]
+    other = {
+        "weighted": replace(graph, adjacency=graph.adjacency * 2.0),
+        "zero attributes": replace(graph, attributes=graph.attributes * 0),
+        "fewer nodes": Graph.from_edges(inside, 34, attributes=graph.attributes[:34]),
+    }[change]
+    seen, scores = [], Forest.scores
+    monkeypatch.setattr(Forest, "scores", lambda self, features, *more: seen.append(features) or scores(self, features))
+    applied = model.applied(other)
+    stages = applied._stages(other, views_of(other), {})
+    known = dict(PairFeatures(stages).columns(applied.listed_))
+    assert seen[0].shape[1] == len(model.features_)
+    for column, name in zip(seen[0].T, model.features_, strict=True):
+        expected = known.get(name, np.zeros(len(column)))  # what the graph cannot tell is 0
+        np.testing.assert_allclose(column, expected.astype(np.float32), rtol=1e-5, atol=1e-7, err_msg=name)
+    assert {"eigenvectors 0.25, all", "cosine"} <= set(model.features_)

@@ -51,14 +51,14 @@ def test_features_of_attributes(graph, pairs):
     there, back = (rare[u] * around[v]).sum(axis=1), (rare[v] * around[u]).sum(axis=1)
     expected = {
         "cosine": (unit(X)[u] * unit(X)[v]).sum(axis=1),
-        "cosine of rare": (rare[u] * rare[v]).sum(axis=1),
-        "cosine reduced": cosine[u, v],
-        "cosine beyond usual": 2 * cosine[u, v] - close[u] - close[v],
+        "cosine of rare attributes": (rare[u] * rare[v]).sum(axis=1),
+        "cosine of reduced attributes": cosine[u, v],
+        "cosine above the usual": 2 * cosine[u, v] - close[u] - close[v],
         "least cosine with neighbours": np.minimum(there, back),
         "most cosine with neighbours": np.maximum(there, back),
         "cosine of neighbours": (around[u] * around[v]).sum(axis=1),
-        "cosine spread": (spread[u] * spread[v]).sum(axis=1),
-        "words of links": ((X != 0)[u] & (X != 0)[v]) @ odds,
+        "cosine of surroundings": (spread[u] * spread[v]).sum(axis=1),
+        "attributes shared across links": ((X != 0)[u] & (X != 0)[v]) @ odds,
     }
     assert set(columns) == set(expected)
     for name, values in expected.items():

@@ -130,14 +130,14 @@ class AttributeFeatures:
         there, back = (row_dots(views.smoothed, self.around, ends) for ends in (pairs, pairs[:, ::-1]))
         return {
             "cosine": row_dots(views.raw, views.raw, pairs),
-            "cosine of rare": row_dots(views.weighted, views.weighted, pairs),
-            "cosine reduced": cosine,
-            "cosine beyond usual": 2 * cosine - views.closeness[u] - views.closeness[v],
+            "cosine of rare attributes": row_dots(views.weighted, views.weighted, pairs),
+            "cosine of reduced attributes": cosine,
+            "cosine above the usual": 2 * cosine - views.closeness[u] - views.closeness[v],
             "least cosine with neighbours": np.minimum(there, back),
             "most cosine with neighbours": np.maximum(there, back),
             "cosine of neighbours": row_dots(self.around, self.around, pairs),
-            "cosine spread": row_dots(self.spread, self.spread, pairs),
-            "words of links": row_dots(*self.shared, pairs),
+            "cosine of surroundings": row_dots(self.spread, self.spread, pairs),
+            "attributes shared across links": row_dots(*self.shared, pairs),
         }
 
 

@@ -1,6 +1,6 @@
 """The features of listed pairs of one graph."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,10 +50,12 @@ class PairFeatures:
     def _scores(self, scores: object, pairs: Pairs) -> Floats:
         return score_pairs(scores, pairs, threads=self.stages.threads).value  # type: ignore[arg-type]
 
-    def matrix(self, pairs: Pairs) -> tuple[Matrix, list[str]]:
-        """``(p, c)`` features, and their ``c`` names."""
-        names, columns = [], []
-        for name, values in self.columns(pairs):
-            names.append(name)
-            columns.append(values.astype(np.float32))
-        return np.column_stack(columns), names
+    def matrix(self, pairs: Pairs, names: Sequence[str] | None = None) -> tuple[Matrix, list[str]]:
+        """``(p, c)`` features, and their ``c`` names: those asked for, or all there are.
+
+        A feature that this graph does not have, such as a cosine without attributes, is 0.
+        """
+        known = {name: values.astype(np.float32) for name, values in self.columns(pairs)}
+        listed = list(known if names is None else names)
+        nothing = np.zeros(len(pairs), np.float32)
+        return np.column_stack([known.get(name, nothing) for name in listed]), listed

@@ -166,12 +166,20 @@ class Boosted(StoredPredictor):
     def adapt(self, graph: Graph) -> None:
         """Score the candidates of a graph with what was learned."""
         self.others_ = {name: each.applied(graph) for name, each in self.others_.items()}
-        first = self._stages(graph, views_of(graph, self.settings.random_state), self.others_)
-        self.listed_, _ = first.candidates(self.settings.candidate_count(graph))
-        features, _ = PairFeatures(first).matrix(self.listed_)
+        features = self._listed(self._stages(graph, views_of(graph, self.settings.random_state), self.others_))
+        self._rank(graph, features)
+
+    def _listed(self, first: FirstStages) -> NDArray[np.float32]:
+        """List the candidates of a graph; ``(l, c)`` their features, in the order that the trees know."""
+        self.listed_, _ = first.candidates(self.settings.candidate_count(first.graph))
+        return PairFeatures(first).matrix(self.listed_, self.features_)[0]
+
+    def _rank(self, graph: Graph, features: NDArray[np.float32]) -> None:
+        """Score the candidates of a graph, and keep the features of the best, by which suggestions are explained."""
         self.listed_score_ = self._ranked(features)
+        self._best = np.sort(np.argsort(-self.listed_score_, kind="stable")[:EXPLAINED])
+        self._best_features = features[self._best]
         self._graph = graph
-        self._keep_best(features)
 
     def _ranked(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """``(l,)`` scores of candidates, by the trees or by the one feature that is better."""
@@ -187,8 +195,7 @@ class Boosted(StoredPredictor):
     def _lift(self, split: Split, first: FirstStages) -> None:
         """Score the candidates of the training graph; the validation links decide between the trees and one feature."""
         graph = split.train
-        self.listed_, _ = first.candidates(self.settings.candidate_count(graph))
-        features, _ = PairFeatures(first).matrix(self.listed_)
+        features = self._listed(first)
         by_trees = self.forest_.scores(features, self.settings.threads)
         sought = np.isin(pair_keys(self.listed_, graph.n), pair_keys(split.valid, graph.n))
         found = float(sought.sum()) / max(1, len(split.valid))
@@ -200,14 +207,7 @@ class Boosted(StoredPredictor):
         if ranker not in self.validation_:
             raise InputError(f"ranker must be one of {', '.join(self.validation_)}, got {ranker!r}")
         self.chosen_ = {"ranker": ranker}
-        self.listed_score_ = by_trees if self.ranker == TREES else self._ranked(features)
-        self._graph = graph
-        self._keep_best(features)
-
-    def _keep_best(self, features: NDArray[np.float32]) -> None:
-        """Keep the features of the best candidates, by which suggestions are explained."""
-        self._best = np.sort(np.argsort(-self.listed_score_, kind="stable")[:EXPLAINED])
-        self._best_features = features[self._best]
+        self._rank(graph, features)
 
     @property
     def explains(self) -> bool:
@@ -236,7 +236,7 @@ class Boosted(StoredPredictor):
         features = self._best_features[place]
         if not kept.all():
             first = self._stages(self._graph, views_of(self._graph, self.settings.random_state), self.others_)
-            features[~kept] = PairFeatures(first).matrix(pairs[~kept])[0]
+            features[~kept] = PairFeatures(first).matrix(pairs[~kept], self.features_)[0]
         return features
 
     def timings(self) -> dict[str, float]:

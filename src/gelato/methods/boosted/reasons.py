@@ -23,14 +23,14 @@ class Kind(NamedTuple):
 
 KINDS = (
     Kind("high scores of other methods", "low scores of other methods", ("score of",)),
-    Kind("similar attributes", "unlike attributes", ("cosine", "words of links")),
+    Kind("similar attributes", "unlike attributes", ("cosine", "shared across links")),
     Kind("walks over similar attributes", "few walks over similar attributes", ("attribute",)),
     Kind("many short paths", "few short paths", ("common neighbours", "shared resources", "share of", "paths of")),
     Kind("many short walks", "few short walks", ("walks",)),
     Kind("alike in their wider neighbourhoods", "unlike in their wider neighbourhoods", ("eigenvectors",)),
-    Kind("linked the other way", "not linked the other way", ("link back",)),
+    Kind("a favourable direction of links", "an unfavourable direction of links", ("link back",)),
     Kind("close-knit surroundings", "loose surroundings", ("clustering",)),
-    Kind("numbers of links that fit", "numbers of links that do not fit", ("degree", "links", "strength")),
+    Kind("degrees that favour a link", "degrees that make a link unlikely", ("degree", "links", "strength")),
 )
 """The first kind one of whose marks a feature's name contains is its kind."""
 
@@ -39,7 +39,7 @@ def kind_of(feature: str) -> Kind:
     """The kind of a feature.
 
     >>> kind_of("lazy walks of 3").more, kind_of("smaller degree").more
-    ('many short walks', 'numbers of links that fit')
+    ('many short walks', 'degrees that favour a link')
     """
     return next(kind for kind in KINDS if any(mark in feature for mark in kind.marks))
 

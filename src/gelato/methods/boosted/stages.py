@@ -28,6 +28,9 @@ from gelato.scores import Scores, WalkScores
 
 Floats = NDArray[np.float64]
 
+SHARES = {1: "all", 4: "a quarter", 16: "a sixteenth"}
+"""How many of the eigenvectors count, in words that do not depend on the rank."""
+
 ALPHA = 0.5
 """Weight of links against similarity in the graph with similar pairs added."""
 
@@ -94,9 +97,9 @@ class FirstStages:
         stages: dict[str, Scores] = {}
         for power, loops in ((0.25, "all"), (0.0, "none")):
             pairs = self._eigenpairs(self.graph, power, loops, self.rank)
-            for rank in (self.rank, self.rank // 4, self.rank // 16):
-                if rank > 1:
-                    stages[f"eigenvectors {power:g}, {rank}"] = self._shrunken(pairs, rank)
+            for share, words in SHARES.items():
+                if self.rank // share > 1:
+                    stages[f"eigenvectors {power:g}, {words}"] = self._shrunken(pairs, self.rank // share)
         if self.augmented is not None:
             pairs = self._eigenpairs(self.augmented, 0.5, "all", max(2, self.rank // 2))
             stages["attribute eigenvectors"] = self._shrunken(pairs, max(2, self.rank // 2))
