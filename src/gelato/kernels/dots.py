@@ -7,40 +7,59 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from gelato.kernels.threads import default_threads, run_blocks
+
 AT_ONCE = 1 << 22
-"""Numbers of dense rows read at once."""
+"""Numbers of rows read at once."""
 
 
-def row_dots(left: csr_array | NDArray[Any], right: csr_array | NDArray[Any], pairs: NDArray[Any]) -> NDArray[Any]:
-    """``(p,)`` products ``left[u] . right[v]`` of ``(p, 2)`` pairs; both sparse or both dense."""
+def row_dots(
+    left: csr_array | NDArray[Any], right: csr_array | NDArray[Any], pairs: NDArray[Any], threads: int | None = None
+) -> NDArray[Any]:
+    """``(p,)`` products ``left[u] . right[v]`` of ``(p, 2)`` pairs; both sparse or both dense.
+
+    Pairs in the order of ``u`` are the quickest: a row of ``left`` is read once for all its partners.
+    """
+    dots = np.zeros(len(pairs))
+    listed = np.ascontiguousarray(pairs, np.int64)
     if issparse(left):
-        one, other = (csr_array(each).sorted_indices() for each in (left, right))
-        arrays = [(M.indptr.astype(np.int64), M.indices.astype(np.int64), M.data.astype(float)) for M in (one, other)]
-        products: NDArray[Any] = _sparse_dots(*arrays[0], *arrays[1], np.ascontiguousarray(pairs, np.int64))
-        return products
-    dots = np.empty(len(pairs))
-    step = max(1, AT_ONCE // max(1, left.shape[1]))
-    for begin in range(0, len(pairs), step):
-        u, v = pairs[begin : begin + step].T
-        dots[begin : begin + step] = np.einsum("pd,pd->p", left[u], right[v])
+        arrays = [part for M in (csr_array(left), csr_array(right)) for part in (M.indptr, M.indices, M.data)]
+        width = left.nnz / max(1, left.shape[0])
+    else:
+        width = left.shape[1]
+    step = max(1, int(AT_ONCE // max(1, width)))
+
+    def block(row: NDArray[Any] | None, begin: int) -> None:
+        part = slice(begin, begin + step)
+        if row is None:
+            u, v = listed[part].T
+            dots[part] = np.einsum("pd,pd->p", left[u], right[v])
+        else:
+            _sparse_dots(*arrays, listed[part], row, dots[part])
+
+    def space() -> NDArray[Any] | None:
+        return np.zeros(left.shape[1]) if issparse(left) else None
+
+    run_blocks(range(0, len(pairs), step), space, block, lambda row, begin: None, threads or default_threads())
     return dots
 
 
 @njit(nogil=True, cache=True)
-def _sparse_dots(indptr, indices, data, other_indptr, other_indices, other_data, pairs):  # type: ignore[no-untyped-def]
-    dots = np.zeros(len(pairs))
+def _sparse_dots(indptr, indices, data, other_indptr, other_indices, other_data, pairs, row, dots):  # type: ignore[no-untyped-def]
+    spread = -1
     for p in range(len(pairs)):
-        i, stop = indptr[pairs[p, 0]], indptr[pairs[p, 0] + 1]
-        j, end = other_indptr[pairs[p, 1]], other_indptr[pairs[p, 1] + 1]
+        u, v = pairs[p, 0], pairs[p, 1]
+        if u != spread:
+            if spread >= 0:
+                for i in range(indptr[spread], indptr[spread + 1]):
+                    row[indices[i]] = 0.0
+            for i in range(indptr[u], indptr[u + 1]):
+                row[indices[i]] += data[i]
+            spread = u
         total = 0.0
-        while i < stop and j < end:
-            if indices[i] < other_indices[j]:
-                i += 1
-            elif indices[i] > other_indices[j]:
-                j += 1
-            else:
-                total += data[i] * other_data[j]
-                i += 1
-                j += 1
+        for j in range(other_indptr[v], other_indptr[v + 1]):
+            total += row[other_indices[j]] * other_data[j]
         dots[p] = total
-    return dots
+    if spread >= 0:
+        for i in range(indptr[spread], indptr[spread + 1]):
+            row[indices[i]] = 0.0

@@ -88,8 +88,8 @@ def test_validation_and_test_links_are_never_read(graph):
     known = np.concatenate([one.train.edges, one.valid, wrong])
     other = Split(Graph.from_edges(known, graph.n, attributes=graph.attributes), one.train, one.valid, wrong, "other")
     first, second = (new_predictor("boosted", ranker=TREES, **QUICK).fit(each) for each in (one, other))
-    for name, array in first.forest_.tensors().items():
-        np.testing.assert_array_equal(array, second.forest_.tensors()[name])
+    for name, array in first.second_.tensors().items():
+        np.testing.assert_array_equal(array, second.second_.tensors()[name])
     np.testing.assert_array_equal(first.listed_score_, second.listed_score_)
     sought = pair_keys(np.concatenate([one.valid, one.test]), graph.n)
     assert np.isin(sought, pair_keys(first.listed_, graph.n)).any()  # as any other pair without a link

@@ -123,21 +123,21 @@ class AttributeFeatures:
     spread: Floats
     shared: tuple[csr_array, csr_array]
 
-    def columns(self, pairs: Pairs) -> dict[str, Floats]:
+    def columns(self, pairs: Pairs, threads: int | None = None) -> dict[str, Floats]:
         """``(p,)`` values by the name of the feature."""
         views, (u, v) = self.views, pairs.T
-        cosine = row_dots(views.reduced, views.reduced, pairs)
-        there, back = (row_dots(views.smoothed, self.around, ends) for ends in (pairs, pairs[:, ::-1]))
+        cosine = row_dots(views.reduced, views.reduced, pairs, threads)
+        there, back = (row_dots(views.smoothed, self.around, ends, threads) for ends in (pairs, pairs[:, ::-1]))
         return {
-            "cosine": row_dots(views.raw, views.raw, pairs),
-            "cosine of rare attributes": row_dots(views.weighted, views.weighted, pairs),
+            "cosine": row_dots(views.raw, views.raw, pairs, threads),
+            "cosine of rare attributes": row_dots(views.weighted, views.weighted, pairs, threads),
             "cosine of reduced attributes": cosine,
             "cosine above the usual": 2 * cosine - views.closeness[u] - views.closeness[v],
             "least cosine with neighbours": np.minimum(there, back),
             "most cosine with neighbours": np.maximum(there, back),
-            "cosine of neighbours": row_dots(self.around, self.around, pairs),
-            "cosine of surroundings": row_dots(self.spread, self.spread, pairs),
-            "attributes shared across links": row_dots(*self.shared, pairs),
+            "cosine of neighbours": row_dots(self.around, self.around, pairs, threads),
+            "cosine of surroundings": row_dots(self.spread, self.spread, pairs, threads),
+            "attributes shared across links": row_dots(*self.shared, pairs, threads),
         }
 
 

@@ -44,7 +44,7 @@ class PairFeatures:
         ).items():
             yield name, self._scores(scores, pairs)
         if self._attributes is not None:
-            yield from self._attributes.columns(pairs).items()
+            yield from self._attributes.columns(pairs, stages.threads).items()
         yield from end_columns(graph, pairs, node_values(graph)).items()
 
     def _scores(self, scores: object, pairs: Pairs) -> Floats:

@@ -1,5 +1,7 @@
 """How long the second stage will take."""
 
+from gelato.graph import Graph
+from gelato.methods.boosted.second import has_torch
 from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
 from gelato.methods.heuristics import autocovariance
 from gelato.methods.spectral.forecast import spectral_seconds
@@ -15,6 +17,9 @@ DECOMPOSITIONS, WALKS = 2.5, 6.0
 SECONDS_A_PAIR, SECONDS_A_ROW = 2e-5, 2e-7
 """What the features of a pair take besides, and a row in one tree."""
 
+COLUMNS = 43
+"""Features of a pair of a graph with attributes."""
+
 
 def boosted_seconds(split: Split, settings: BoostedSettings) -> float:
     """Seconds of a fit, from timed products and rows of walks, and from what a row of a tree usually takes."""
@@ -26,4 +31,20 @@ def boosted_seconds(split: Split, settings: BoostedSettings) -> float:
     folds, listed = settings.fold_count(graph), 3 * settings.candidate_count(graph)
     trees = (settings.trees or settings.usual.trees) * (settings.bags or settings.usual.bags)
     once = DECOMPOSITIONS * spectral_seconds(graph, spectral) + WALKS * walks + SECONDS_A_PAIR * listed
-    return (folds + 1) * once + SECONDS_A_ROW * trees * (min(MOST_ROWS, folds * listed) + listed)
+    learning = SECONDS_A_ROW * trees * (rows_to_learn_from(graph, settings) + listed) + network_seconds(graph, settings)
+    return (folds + 1) * once + learning
+
+
+def rows_to_learn_from(graph: Graph, settings: BoostedSettings) -> int:
+    """How many rows all folds have, about."""
+    return min(MOST_ROWS, settings.fold_count(graph) * 2 * settings.candidate_count(graph))
+
+
+def network_seconds(graph: Graph, settings: BoostedSettings) -> float:
+    """Seconds of training the networks of a graph, from a few timed batches; 0 where there are none."""
+    count = settings.network_count(graph)
+    if not count or not has_torch():
+        return 0.0
+    from gelato.methods.boosted.training import timed_training
+
+    return count * timed_training(rows_to_learn_from(graph, settings), COLUMNS, settings)

@@ -16,12 +16,11 @@ from gelato.graph import Graph, Pairs, pair_keys
 from gelato.methods.boosted.attributes import AttributeViews, views_of
 from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.folds import hidden_folds, keep_rows, kept_rows, rows_of
-from gelato.methods.boosted.forecast import boosted_seconds
-from gelato.methods.boosted.ranker import grown
+from gelato.methods.boosted.forecast import boosted_seconds, network_seconds
 from gelato.methods.boosted.reasons import FeatureExplainer
+from gelato.methods.boosted.second import TREES, SecondStage, learned
 from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
-from gelato.methods.boosted.trees import Forest
 from gelato.methods.heuristics import autocovariance
 from gelato.methods.making import new_predictor
 from gelato.methods.table import METHODS
@@ -35,9 +34,6 @@ from gelato.runs.predictor import StoredPredictor
 from gelato.scores import LiftedScores, Scores, WalkScores
 from gelato.splits import Split
 
-TREES = "trees"
-"""The ranker that is learned."""
-
 EXPLAINED = 10_000
 """Best candidates whose features are kept."""
 
@@ -50,16 +46,17 @@ class Boosted(StoredPredictor):
 
     Candidates are the union of the exact ``K`` best pairs by autocovariance (plain, lazy, and with similar pairs
     added), by shrunken eigenvectors and by the cosine of attributes. The trees learn from training links that are
-    hidden fold by fold, with everything computed anew without the fold. All other pairs keep the order of
-    autocovariance, below the candidates, so that ranks over all pairs stay exact. If one feature alone ranks the
-    validation links better than the trees, it is taken instead, and ``sentences`` says so. The parameters are those of
-    ``BoostedSettings``.
+    hidden fold by fold, with everything computed anew without the fold; on graphs with many links small networks learn
+    from them too, and their scores are averaged with those of the trees. All other pairs keep the order of
+    autocovariance, below the candidates, so that ranks over all pairs stay exact. The validation links decide whether
+    the trees rank, or both, or a single feature if that is better than either, and ``sentences`` says so. The
+    parameters are those of ``BoostedSettings``.
 
     Attributes:
-        forest_: the trees.
-        features_: names of the features, in the order of the trees.
+        second_: the trees and the networks.
+        features_: names of the features, in the order in which they were learned from.
         recall_: share of the hidden links that were among the candidates, fold by fold.
-        validation_: average precision of the trees and of each feature among the candidates, on validation links.
+        validation_: average precision on validation links of the trees, of trees and networks, and of each feature.
         others_: the further methods, fitted.
         listed_, listed_score_: ``(l, 2)`` the candidates, and ``(l,)`` their scores, log-odds.
 
@@ -75,7 +72,7 @@ class Boosted(StoredPredictor):
     method = "boosted"
 
     settings: BoostedSettings
-    forest_: Forest
+    second_: SecondStage
     features_: list[str]
     recall_: list[float]
     validation_: dict[str, float]
@@ -106,20 +103,14 @@ class Boosted(StoredPredictor):
             progress(fold + 1, steps)
         rows = time.perf_counter()
         self.recall_, self.features_ = [each.recall for each in done], done[0].names
-        self.forest_ = grown(
-            np.concatenate([each.features for each in done]),
-            np.concatenate([each.labels for each in done]),
-            np.concatenate([each.weights for each in done]),
-            self.settings,
-        )
-        del done
+        self.second_ = learned(done, self.settings.network_count(graph), self.settings)
         trees = time.perf_counter()
         progress(len(hidden) + 1, steps)
         self.others_ = self._fitted(split)
         self._lift(split, self._stages(graph, views, self.others_))
         progress(steps, steps)
         end = time.perf_counter()
-        self._timings = {"rows": rows - begin, "trees": trees - rows, "candidates": end - trees}
+        self._timings = {"rows": rows - begin, "learning": trees - rows, "candidates": end - trees}
 
     def _fitted(self, split: Split) -> dict[str, StoredPredictor]:
         """The further methods, fitted on a split."""
@@ -176,30 +167,27 @@ class Boosted(StoredPredictor):
 
     def _rank(self, graph: Graph, features: NDArray[np.float32]) -> None:
         """Score the candidates of a graph, and keep the features of the best, by which suggestions are explained."""
-        self.listed_score_ = self._ranked(features)
+        if self.ranker in self.features_:
+            self.listed_score_ = features[:, self.features_.index(self.ranker)].astype(np.float64)
+        else:
+            self.listed_score_ = self.second_.scores(features, self.settings.threads)[self.ranker]
         self._best = np.sort(np.argsort(-self.listed_score_, kind="stable")[:EXPLAINED])
         self._best_features = features[self._best]
         self._graph = graph
 
-    def _ranked(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """``(l,)`` scores of candidates, by the trees or by the one feature that is better."""
-        if self.ranker == TREES:
-            return self.forest_.scores(features, self.settings.threads)
-        return features[:, self.features_.index(self.ranker)].astype(np.float64)
-
     @property
     def ranker(self) -> str:
-        """What ranks the candidates: the trees, or a feature."""
+        """What ranks the candidates: the trees, both, or a feature."""
         return str(self.chosen_["ranker"])
 
     def _lift(self, split: Split, first: FirstStages) -> None:
-        """Score the candidates of the training graph; the validation links decide between the trees and one feature."""
+        """Score the candidates of the training graph; the validation links decide what ranks."""
         graph = split.train
         features = self._listed(first)
-        by_trees = self.forest_.scores(features, self.settings.threads)
         sought = np.isin(pair_keys(self.listed_, graph.n), pair_keys(split.valid, graph.n))
         found = float(sought.sum()) / max(1, len(split.valid))
-        self.validation_ = {TREES: found * average_precision(by_trees, sought)}
+        scored = self.second_.scores(features, self.settings.threads)
+        self.validation_ = {name: found * average_precision(each, sought) for name, each in scored.items()}
         for name, column in zip(self.features_, features.T, strict=True):
             self.validation_[name] = found * average_precision(column.astype(np.float64), sought)
         best = max(self.validation_, key=lambda name: self.validation_[name])  # the trees, of equals
@@ -215,16 +203,17 @@ class Boosted(StoredPredictor):
         return True
 
     def explainer(self) -> Explainer:
-        """Candidates by what the trees saw and by the walks that join them, other pairs by walks alone."""
+        """Candidates by what the second stage saw and by walks that join them, other pairs by walks alone."""
         base, graph = self._base(), self.graph_
 
         def walks(pairs: Pairs, limit: int) -> list[Any]:
             return explain_all(base, graph, pairs, limit=limit, with_rank=False)
 
-        if self.ranker != TREES:
+        if self.ranker in self.features_:
             return walks
+        added = partial(self.second_.contributions, self.ranker)
         return FeatureExplainer(
-            graph, self.forest_, self.features_, self.listed_, self.listed_score_, self._features_of, walks
+            graph, added, self.features_, self.listed_, self.listed_score_, self._features_of, walks
         )
 
     def _features_of(self, pairs: Pairs) -> NDArray[np.float32]:
@@ -240,7 +229,7 @@ class Boosted(StoredPredictor):
         return features
 
     def timings(self) -> dict[str, float]:
-        """Seconds of the rows to learn from, of the trees, and of the candidates."""
+        """Seconds of the rows to learn from, of learning, and of the candidates."""
         return self._timings if "_timings" in vars(self) else {}
 
     def scores(self) -> Scores:
@@ -268,7 +257,9 @@ class Boosted(StoredPredictor):
     def sentences(self) -> list[str]:
         """The same in words."""
         held = f"Its {len(self.listed_):,} candidates hold {share(float(np.mean(self.recall_)))} of the hidden links."
-        if self.ranker == TREES:
+        if self.second_.network is None and self.settings.network_count(self._graph):
+            held += " No networks were trained beside the trees: they need torch."
+        if self.ranker not in self.features_:
             return [held]
         if self.settings.ranker is not None:
             return [held, f"They are ranked by {self.ranker}, as asked for."]
@@ -282,13 +273,14 @@ class Boosted(StoredPredictor):
     def cost(self, split: Split) -> FitCost:
         """Time one fold and a few trees."""
         folds, usual = self.settings.fold_count(split.train), self.settings.usual
-        few = {"folds": 1, "trees": PROBE_TREES, "bags": 1}
+        few = {"folds": 1, "trees": PROBE_TREES, "bags": 1, "networks": 0}
         probe = type(self)(**{**self.settings.as_dict(), **few}).fit(split)
         times = probe.timings()
         trees = (self.settings.trees or usual.trees) * (self.settings.bags or usual.bags) / PROBE_TREES
         parts = {
             "hide links": folds * times["rows"],
-            "grow trees": trees * folds * times["trees"],
+            "grow trees": trees * folds * times["learning"],
+            "train networks": network_seconds(split.train, self.settings),
             "rank candidates": times["candidates"],
         }
         return FitCost(parts, probe, again=(sum(parts.values()), 0.0))
@@ -299,21 +291,18 @@ class Boosted(StoredPredictor):
         return {**facts, "others": {name: kept_inside(each, "")[0] for name, each in self.others_.items()}}
 
     def tensors(self) -> Tensors:
-        """The trees, and the candidates with their scores."""
-        trees = {f"trees.{name}": value for name, value in self.forest_.tensors().items()}
+        """The trees and networks, and the candidates with their scores."""
         best: Tensors = {"best": self._best, "best_features": self._best_features}
         for name, each in self.others_.items():
             best |= kept_inside(each, f"stage.{name}.")[1]
-        return {**trees, "listed": self.listed_, "listed_score": self.listed_score_, **best}
+        return {**self.second_.tensors(), "listed": self.listed_, "listed_score": self.listed_score_, **best}
 
     def restore(self, learned: Mapping[str, Any], tensors: Tensors, graph: Graph) -> None:
         """Be as it was saved, without ranking the candidates again."""
         self.features_, self.recall_, self.validation_ = (
             learned[name] for name in ("features_", "recall_", "validation_")
         )
-        self.forest_ = Forest.of(
-            {name.removeprefix("trees."): value for name, value in tensors.items() if name.startswith("trees.")}
-        )
+        self.second_ = SecondStage.of(tensors)
         self.listed_, self.listed_score_, self._graph = tensors["listed"], tensors["listed_score"], graph
         self._best, self._best_features = tensors["best"], tensors["best_features"]
         outer = (graph, self.valid_, self._seen)

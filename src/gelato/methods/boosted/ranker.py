@@ -27,9 +27,10 @@ def grown(features: Matrix, labels: Labels, weights: Weights, settings: BoostedS
     bags = settings.bags or settings.usual.bags
     trees: list[Tree] = []
     start = 0.0
-    for bag in range(bags):
-        grown_trees, begin = grow(features, labels, weights, settings, settings.random_state + bag)
-        trees += [(*tree[:4], tree[4] / bags, tree[5]) for tree in grown_trees]
+    for more, begin in grow(
+        features, labels, weights, settings, range(settings.random_state, settings.random_state + bags)
+    ):
+        trees += [(*tree[:4], tree[4] / bags, tree[5]) for tree in more]
         start += begin / bags
     return joined(trees, start)
 
@@ -48,8 +49,8 @@ def _per_leaf(labels: Labels) -> int:
 
 
 def _lightgbm(
-    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seed: int
-) -> tuple[list[Tree], float]:
+    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seeds: range
+) -> Iterator[tuple[list[Tree], float]]:
     import lightgbm
 
     parameters = {
@@ -62,14 +63,15 @@ def _lightgbm(
         "bagging_fraction": ROWS,
         "bagging_freq": 1,
         "num_threads": settings.threads or default_threads(),
-        "seed": seed % 2**31,
         "deterministic": True,
         "force_col_wise": True,
         "verbose": -1,
     }
-    data = lightgbm.Dataset(features, labels.astype(np.float32), weight=weights)
-    model = lightgbm.train(parameters, data, settings.trees or settings.usual.trees).dump_model()
-    return [_tree(list(_nodes(each["tree_structure"]))) for each in model["tree_info"]], 0.0
+    data = lightgbm.Dataset(features, labels.astype(np.float32), weight=weights, params=parameters)
+    for seed in seeds:
+        own = parameters | {"bagging_seed": seed % 2**31, "feature_fraction_seed": (seed + 1) % 2**31}
+        model = lightgbm.train(own, data, settings.trees or settings.usual.trees).dump_model()
+        yield [_tree(list(_nodes(each["tree_structure"]))) for each in model["tree_info"]], 0.0
 
 
 def _nodes(node: dict[str, Any], place: int = 0) -> Iterator[tuple[int, float, int, int, float, int]]:
@@ -93,6 +95,13 @@ def _tree(nodes: list[tuple[int, float, int, int, float, int]]) -> Tree:
 
 
 def _histograms(
+    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seeds: range
+) -> Iterator[tuple[list[Tree], float]]:
+    for seed in seeds:
+        yield _histogram_trees(features, labels, weights, settings, seed)
+
+
+def _histogram_trees(
     features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seed: int
 ) -> tuple[list[Tree], float]:
     from sklearn.ensemble import HistGradientBoostingClassifier

@@ -1,4 +1,4 @@
-"""What the trees saw of a pair, in words: features by kind, and what each kind adds."""
+"""What the second stage saw of a pair, in words: features by kind, and what each kind adds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from gelato.explain.features import FeatureExplanation, FeaturePart
 from gelato.explain.pair import Explainer, PairExplanation
 from gelato.graph import Graph, Pairs, pair_keys
-from gelato.methods.boosted.trees import Forest
 
 
 class Kind(NamedTuple):
@@ -60,19 +59,19 @@ def parts_of(names: list[str], values: NDArray[np.float64]) -> tuple[FeaturePart
 
 @dataclass(frozen=True, eq=False)
 class FeatureExplainer:
-    """Explains candidates by what the trees saw, other pairs by walks alone.
+    """Explains candidates by what the second stage saw, other pairs by walks alone.
 
     Attributes:
         graph: the observed graph.
-        forest: the trees.
+        contributions: ``(p, c + 1)`` what each of ``(p, c)`` features adds to the score, and last what all begin with.
         names: of the features.
-        listed: ``(l, 2)`` the candidates in the order of their keys, and ``score`` ``(l,)`` what the trees say.
+        listed: ``(l, 2)`` the candidates in the order of their keys, and ``score`` ``(l,)`` their scores.
         features: ``(p, c)`` features of listed pairs.
         walks: explains the walks of any pair.
     """
 
     graph: Graph
-    forest: Forest
+    contributions: Callable[[NDArray[np.float32]], NDArray[np.float64]]
     names: list[str]
     listed: Pairs
     score: NDArray[np.float64]
@@ -89,7 +88,7 @@ class FeatureExplainer:
         explained: list[PairExplanation] = list(walks)
         if len(mine) == 0:
             return explained
-        added = self.forest.contributions(self.features(ends[mine]))
+        added = self.contributions(self.features(ends[mine]))
         for row, i in enumerate(mine.tolist()):
             score = float(self.score[place[i]])
             common: dict[str, Any] = {"graph": self.graph, "pair": walks[i].pair, "linked": walks[i].linked}

@@ -15,15 +15,23 @@ class Effort(NamedTuple):
     iterations: int
     trees: int
     bags: int
+    networks: int
     candidates: float
     most_candidates: int
 
 
 EFFORTS = {
-    "quick": Effort(folds=6, rank=256, iterations=4, trees=300, bags=1, candidates=10, most_candidates=150_000),
-    "full": Effort(folds=10, rank=1024, iterations=6, trees=300, bags=3, candidates=12, most_candidates=400_000),
+    "quick": Effort(
+        folds=6, rank=256, iterations=4, trees=300, bags=1, networks=1, candidates=10, most_candidates=150_000
+    ),
+    "full": Effort(
+        folds=10, rank=1024, iterations=6, trees=300, bags=3, networks=2, candidates=12, most_candidates=400_000
+    ),
 }
 """Candidates are per link of the graph."""
+
+LINKS_FOR_A_NETWORK = 20_000
+"""Graphs with fewer links have too few hidden ones for a network to learn from."""
 
 LEAST_CANDIDATES = 20_000
 MOST_ROWS = 2_500_000
@@ -44,11 +52,13 @@ class BoostedSettings(Settings):
         leaves: of a tree.
         learning_rate: share of each tree that is added.
         bags: how many times the trees are grown, each time on other rows; their scores are averaged.
-        ranker: what ranks the candidates: ``trees``, or the name of a feature; by default what ranks the validation
-            links best.
+        networks: how many pair networks are averaged with the trees; none by default on graphs of few links.
+        ranker: what ranks the candidates: ``trees``, ``trees and networks``, or the name of a feature; by default what
+            ranks the validation links best.
         stages: further methods whose scores propose candidates and are features, such as ``gelato`` or
             ``gelato,gcn``; those that learn are trained once for every fold.
-        random_state: seed of the folds, the rows and the trees.
+        random_state: seed of the folds, the rows, the trees and the networks.
+        device: where networks are trained: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
     """
 
     effort: str = one_of("full", tuple(EFFORTS))
@@ -60,9 +70,11 @@ class BoostedSettings(Settings):
     leaves: int = whole(23, least=2)
     learning_rate: float = share(0.04)
     bags: int | None = whole(None)
+    networks: int | None = whole(None, least=0)
     ranker: str | None = checked(None, lambda value: value is None or isinstance(value, str), "be text, or None")
     stages: str = checked("", lambda value: isinstance(value, str), "be names of methods, separated by commas")
     random_state: int = whole(0, least=0)
+    device: str = checked("auto", lambda value: isinstance(value, str), "be the name of a device")
 
     @property
     def further(self) -> list[str]:
@@ -87,6 +99,12 @@ class BoostedSettings(Settings):
             return self.candidates
         usual = self.usual
         return int(min(max(usual.candidates * graph.m, LEAST_CANDIDATES), usual.most_candidates))
+
+    def network_count(self, graph: Graph) -> int:
+        """How many networks to train."""
+        if self.networks is not None:
+            return self.networks
+        return self.usual.networks if graph.m >= LINKS_FOR_A_NETWORK else 0
 
     def rank_of(self, graph: Graph) -> int:
         """Eigenpairs of the spectral stages, at most half as many as nodes."""

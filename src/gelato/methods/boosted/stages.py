@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 SHARES = {1: "all", 4: "a quarter", 16: "a sixteenth"}
 """How many of the eigenvectors count, in words that do not depend on the rank."""
 
+FULL = 0.2
+"""With a larger share of nonzeros, rows of attributes are multiplied as a whole."""
+
 ALPHA = 0.5
 """Weight of links against similarity in the graph with similar pairs added."""
 
@@ -120,7 +123,9 @@ class FirstStages:
         """Cosine of the attributes, rare ones counting more."""
         if self.views is None:
             return None
-        return cosine(replace(self.graph, attributes=self.views.weighted, scaling=None))
+        rows = self.views.weighted
+        full = rows.nnz > FULL * rows.shape[0] * rows.shape[1]
+        return cosine(replace(self.graph, attributes=rows.toarray() if full else rows, scaling=None))
 
     @cached_property
     def proposing(self) -> dict[str, tuple[Scores, float]]:

@@ -1,0 +1,132 @@
+"""The pair network: its scores against torch's, what features contribute, and the second stage with it."""
+
+import numpy as np
+import pytest
+
+from gelato import InputError, new_predictor, split
+from gelato.datasets import block_model
+from gelato.methods.boosted import second, training
+from gelato.methods.boosted.network import SPAN, PairNetwork, knots_of, scaled
+from gelato.methods.boosted.second import BOTH, TREES
+from gelato.methods.boosted.settings import LINKS_FOR_A_NETWORK, BoostedSettings
+
+SETTINGS = BoostedSettings(device="cpu")
+QUICK = {"effort": "quick", "folds": 2, "trees": 30, "rank": 8, "candidates": 400, "networks": 2, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    random = np.random.default_rng(1)
+    features = random.standard_normal((3000, 5)).astype(np.float32)
+    features[:, 4] = 7  # never varies
+    labels = (features[:, 0] + features[:, 1] * features[:, 2] + random.standard_normal(3000)) > 1
+    return features, labels, random.uniform(0.5, 2, 3000)
+
+
+@pytest.fixture(scope="module")
+def network(rows):
+    features, labels, weights = rows
+    return training.trained(features.copy(), labels, weights, 2, SETTINGS)
+
+
+def test_scaling_goes_by_ranks(rows):
+    features = rows[0]
+    knots, starts = knots_of(features)
+    x = scaled(features, knots, starts)
+    assert x.min() == -SPAN and x.max() == SPAN and (x[:, 4] == 0).all()
+    order = np.argsort(features[:, 0])
+    assert (np.diff(x[order, 0]) >= 0).all() and abs(np.median(x[:, 0])) < 0.5
+    beyond = scaled(np.full((1, 5), 1e9, np.float32), knots, starts)
+    assert beyond[0].tolist() == [SPAN] * 4 + [0]
+
+
+def test_scores_are_those_of_torch(network, rows):
+    import torch
+
+    x = torch.from_numpy(scaled(rows[0], network.knots, network.starts))
+    total = torch.zeros(len(x), dtype=torch.float64)
+    for s in range(2):
+        first = torch.relu(torch.nn.functional.linear(x, *map(torch.tensor, (network.first[s], network.first_bias[s]))))
+        both = map(torch.tensor, (network.second[s], network.second_bias[s]))
+        total += torch.relu(torch.nn.functional.linear(first, *both)) @ torch.tensor(network.last[s])
+        total += float(network.last_bias[s])
+    np.testing.assert_allclose(network.scores(rows[0]), total / 2, rtol=1e-4, atol=1e-4)
+
+
+def test_it_learns_and_seeds_decide(network, rows):
+    features, labels, weights = rows
+    again, other = (
+        training.trained(features.copy(), labels, weights, 1, SETTINGS.replaced(random_state=seed)) for seed in (0, 9)
+    )
+    np.testing.assert_array_equal(again.first[0], network.first[0])
+    assert not np.array_equal(other.first[0], network.first[0])
+    scores = network.scores(features)
+    assert np.corrcoef(scores, features[:, 0] + features[:, 1] * features[:, 2])[0, 1] > 0.7
+
+
+def test_contributions_add_up_to_the_score(network, rows):
+    added = network.contributions(rows[0][:200])
+    np.testing.assert_allclose(added.sum(axis=1), network.scores(rows[0][:200]), rtol=1e-4, atol=1e-4)
+    assert (added[:, 4] == 0).all()  # what never varies adds nothing
+    usual = network.contributions(np.median(rows[0], axis=0)[None])
+    assert np.abs(added[:, 0]).mean() > 5 * np.abs(usual[0, 0])
+
+
+def test_a_damaged_network_is_refused(network):
+    tensors = network.tensors()
+    for name in ("usual", "second", "last_bias", "knots"):
+        with pytest.raises(ValueError, match="network is damaged"):
+            PairNetwork.of({**tensors, name: tensors[name][:-1]})
+
+
+def test_graphs_of_few_links_have_none_unless_asked_for():
+    graph = block_model([30, 30], 0.25, 0.03, seed=5)
+    assert graph.m < LINKS_FOR_A_NETWORK and SETTINGS.network_count(graph) == 0
+    assert SETTINGS.replaced(networks=3).network_count(graph) == 3
+    with pytest.raises(InputError, match="networks must be a whole number of at least 0"):
+        BoostedSettings(networks=-1)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    hidden = split(block_model([30, 30], 0.25, 0.03, attributes=24, words=6, seed=5), 0, (0.1, 0.1))
+    return new_predictor("boosted", ranker=BOTH, **QUICK).fit(hidden)
+
+
+def test_the_score_is_the_mean_of_trees_and_networks(fitted, tmp_path):
+    assert {TREES, BOTH} <= set(fitted.validation_)
+    stage, features = fitted.second_, fitted._best_features
+    mean = (stage.forest.scores(features) + stage.network.scores(features)) / 2
+    np.testing.assert_allclose(fitted.listed_score_[fitted._best], mean, rtol=1e-6)
+    fitted.save(tmp_path / "model")
+    loaded = type(fitted).load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.listed_score_, fitted.listed_score_)
+    applied = loaded.applied(fitted.graph_)
+    np.testing.assert_allclose(applied.listed_score_, fitted.listed_score_, rtol=1e-6)
+
+
+def test_reasons_add_up_with_networks_too(fitted):
+    best = fitted.listed_[np.argsort(-fitted.listed_score_)[:5]]
+    for each in fitted.explanations(best):
+        assert each.score == pytest.approx(each.start + sum(part.value for part in each.parts), abs=1e-4)
+        assert abs(each.remainder) < 1e-4 and "log-odds" in "\n".join(each.lines())
+
+
+def test_without_torch_trees_rank_alone_and_it_says_so(fitted, monkeypatch):
+    monkeypatch.setattr(second, "has_torch", lambda: False)
+    hidden = split(fitted.graph_, 0, (0.1, 0.1))
+    alone = new_predictor("boosted", **{**QUICK, "networks": 1}).fit(hidden)
+    assert alone.second_.network is None and BOTH not in alone.validation_
+    assert "networks were trained" in " ".join(alone.sentences())
+    assert alone.cost(hidden).parts["train networks"] >= 0
+
+
+def test_training_is_forecast_from_a_few_batches(rows):
+    features = np.random.default_rng(0).standard_normal((60_000, 20)).astype(np.float32)
+    labels = features[:, 0] > 1.5
+    import time
+
+    predicted = training.timed_training(len(features), 20, SETTINGS)
+    begin = time.perf_counter()
+    training.trained(features, labels, np.ones(len(labels)), 1, SETTINGS)
+    assert 0.3 < predicted / (time.perf_counter() - begin) < 3
