@@ -2,7 +2,7 @@
 
 from gelato.graph import Graph
 from gelato.methods.boosted.second import has_torch
-from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
+from gelato.methods.boosted.settings import LISTED, BoostedSettings
 from gelato.methods.heuristics import autocovariance
 from gelato.methods.spectral.forecast import spectral_seconds
 from gelato.methods.spectral.settings import SpectralSettings
@@ -17,7 +17,7 @@ DECOMPOSITIONS, WALKS = 2.5, 6.0
 SECONDS_A_PAIR, SECONDS_A_ROW = 2e-5, 2e-7
 """What the features of a pair take besides, and a row in one tree."""
 
-COLUMNS = 43
+COLUMNS = 39
 """Features of a pair of a graph with attributes."""
 
 
@@ -28,7 +28,7 @@ def boosted_seconds(split: Split, settings: BoostedSettings) -> float:
     longest = autocovariance(graph, steps=5)
     compile_for(longest)
     walks = estimate(longest, unbiased(split, "valid"), threads=settings.threads).seconds
-    folds, listed = settings.fold_count(graph), 3 * settings.candidate_count(graph)
+    folds, listed = settings.fold_count(graph), LISTED * settings.candidate_count(graph)
     trees = (settings.trees or settings.usual.trees) * (settings.bags or settings.usual.bags)
     once = DECOMPOSITIONS * spectral_seconds(graph, spectral) + WALKS * walks + SECONDS_A_PAIR * listed
     learning = SECONDS_A_ROW * trees * (rows_to_learn_from(graph, settings) + listed) + network_seconds(graph, settings)
@@ -37,7 +37,7 @@ def boosted_seconds(split: Split, settings: BoostedSettings) -> float:
 
 def rows_to_learn_from(graph: Graph, settings: BoostedSettings) -> int:
     """How many rows all folds have, about."""
-    return min(MOST_ROWS, settings.fold_count(graph) * 2 * settings.candidate_count(graph))
+    return min(settings.usual.rows, int(settings.fold_count(graph) * LISTED * settings.candidate_count(graph)))
 
 
 def network_seconds(graph: Graph, settings: BoostedSettings) -> float:

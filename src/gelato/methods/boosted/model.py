@@ -19,7 +19,7 @@ from gelato.methods.boosted.folds import hidden_folds, keep_rows, kept_rows, row
 from gelato.methods.boosted.forecast import boosted_seconds, network_seconds
 from gelato.methods.boosted.reasons import FeatureExplainer
 from gelato.methods.boosted.second import TREES, SecondStage, learned
-from gelato.methods.boosted.settings import MOST_ROWS, BoostedSettings
+from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
 from gelato.methods.heuristics import autocovariance
 from gelato.methods.making import new_predictor
@@ -97,7 +97,9 @@ class Boosted(StoredPredictor):
         done = [] if folder is None else kept_rows(folder)
         for fold in range(len(done), len(hidden)):
             stages = partial(self._fold_stages, split, hidden[fold], views)
-            done.append(rows_of(graph, hidden[fold], stages, self.settings, fold, MOST_ROWS / len(hidden)))
+            done.append(
+                rows_of(graph, hidden[fold], stages, self.settings, fold, self.settings.usual.rows / len(hidden))
+            )
             if folder is not None:
                 keep_rows(folder, done)
             progress(fold + 1, steps)

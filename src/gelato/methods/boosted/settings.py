@@ -8,7 +8,20 @@ from gelato.prediction.settings import Settings, checked, one_of, share, whole
 
 
 class Effort(NamedTuple):
-    """What an effort means where nothing else is said."""
+    """What an effort means where nothing else is said.
+
+    Attributes:
+        folds: at most.
+        rank: eigenpairs of the spectral stages.
+        iterations: of the power iteration.
+        trees: in a bag.
+        bags: of trees.
+        networks: on graphs with many links.
+        candidates: that each first stage proposes for a link of the graph.
+        most_candidates: that it proposes at all.
+        pairs: candidates of all folds, about; there are four folds at least.
+        rows: of them that are learned from, about.
+    """
 
     folds: int
     rank: int
@@ -18,24 +31,25 @@ class Effort(NamedTuple):
     networks: int
     candidates: float
     most_candidates: int
+    pairs: int
+    rows: int
 
 
 EFFORTS = {
-    "quick": Effort(
-        folds=6, rank=256, iterations=4, trees=300, bags=1, networks=1, candidates=10, most_candidates=150_000
-    ),
-    "full": Effort(
-        folds=10, rank=1024, iterations=6, trees=300, bags=3, networks=2, candidates=12, most_candidates=400_000
-    ),
+    "quick": Effort(10, 256, 4, 300, 3, 1, 10, 150_000, 1_500_000, 200_000),
+    "full": Effort(10, 1024, 6, 300, 3, 2, 12, 400_000, 4_000_000, 500_000),
 }
-"""Candidates are per link of the graph."""
+
+FEWEST_FOLDS = 4
+"""Unless there are fewer links."""
+
+LISTED = 2.5
+"""Distinct candidates of all first stages, as a multiple of what one of them proposes."""
 
 LINKS_FOR_A_NETWORK = 20_000
 """Graphs with fewer links have too few hidden ones for a network to learn from."""
 
 LEAST_CANDIDATES = 20_000
-MOST_ROWS = 2_500_000
-"""Rows that the trees learn from, about, however many folds there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +104,8 @@ class BoostedSettings(Settings):
         """How many folds to hide, no more than there are links to hide and rows to learn from."""
         if self.folds is not None:
             return min(self.folds, graph.m - 1)
-        by_rows = max(2, round(MOST_ROWS / (3 * self.candidate_count(graph))))
-        return max(1, min(self.usual.folds, by_rows, graph.m - 1))
+        by_pairs = round(self.usual.pairs / (LISTED * self.candidate_count(graph)))
+        return max(1, min(self.usual.folds, max(FEWEST_FOLDS, by_pairs), graph.m - 1))
 
     def candidate_count(self, graph: Graph) -> int:
         """``K`` of a graph."""
