@@ -260,7 +260,7 @@ def test_an_estimate_is_a_prediction_for_each_method(command):
 
 
 def test_the_demo_tests_every_heuristic_and_names_missing_links(gelato):
-    done = gelato("demo", "--threads", "2", "--quiet")
+    done = gelato("demo", "--budget", "0.1", "--threads", "2", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     for method in ("cn", "ac", "simrank", "cosine", "auto"):
         assert re.search(rf"^ ?{method} +[\d.]+ ", done.stdout, re.MULTILINE)

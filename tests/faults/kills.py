@@ -43,6 +43,9 @@ TIMED = {"seconds", "peak_memory_bytes", "timings"}
 
 SMALL = ("--option", "hidden=8", "--option", "epochs=6", "--option", "batches=2", "--threads", "1")
 
+BOOSTED = ("--option", "effort=quick", "--option", "folds=4", "--option", "trees=40", "--option", "candidates=2000")
+BOOSTED += ("--option", "networks=1", "--threads", "1")
+
 
 @dataclass(frozen=True)
 class Case:
@@ -131,6 +134,22 @@ CASES = {
     ),
     "predict, auto": Case(
         ("predict", "graph.npz", "--threads", "1", "--top", "20", "--repeats", "2", "--out", "links.csv"), suggested
+    ),
+    "predict, boosted": Case(
+        (
+            "predict",
+            "graph.npz",
+            "--method",
+            "boosted",
+            *BOOSTED,
+            "--top",
+            "20",
+            "--repeats",
+            "1",
+            "--out",
+            "links.csv",
+        ),
+        suggested,
     ),
     "tune": Case(
         (

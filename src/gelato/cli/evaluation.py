@@ -11,7 +11,7 @@ import click
 from gelato.cli.options import COMPARING, READING, RUNNING, TESTING, method_option, options, with_split
 from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
 from gelato.cli.training import predictor_with
-from gelato.cli.values import Count
+from gelato.cli.values import Count, Number
 
 if TYPE_CHECKING:
     from gelato.runs.predictor import StoredPredictor
@@ -265,13 +265,14 @@ def methods(as_json: bool) -> None:
 
 
 @click.command(epilog="Example: gelato demo")
+@click.option("--budget", type=Number(min=0), metavar="MINUTES", help="Time to compare methods in  [default: 3]")
 @click.option("--threads", type=Count(1), metavar="N", help="Number of threads  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-def demo(threads: int | None, quiet: bool) -> None:
+def demo(budget: float | None, threads: int | None, quiet: bool) -> None:
     """Evaluate every heuristic, Gelato and auto on the built-in sample graph, and show the ten best missing links."""
     from gelato.demo import demonstrate
 
     with progress_bar("demo", quiet, unit="methods") as progress:
-        parts = demonstrate(threads=threads, progress=progress)
+        parts = demonstrate(budget=budget, threads=threads, progress=progress)
     for part in parts:
         show(part)

@@ -26,7 +26,7 @@ from gelato.regimes import unbiased
 from gelato.scores import LiftedScores
 from gelato.splits import Split
 
-QUICK = {"effort": "quick", "folds": 2, "trees": 30, "rank": 8, "candidates": 400}
+QUICK = {"effort": "quick", "folds": 2, "trees": 30, "bags": 1, "rank": 8, "candidates": 400}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,16 @@ from gelato.methods.boosted.second import BOTH, TREES
 from gelato.methods.boosted.settings import LINKS_FOR_A_NETWORK, BoostedSettings
 
 SETTINGS = BoostedSettings(device="cpu")
-QUICK = {"effort": "quick", "folds": 2, "trees": 30, "rank": 8, "candidates": 400, "networks": 2, "device": "cpu"}
+QUICK = {
+    "effort": "quick",
+    "folds": 2,
+    "trees": 30,
+    "bags": 1,
+    "rank": 8,
+    "candidates": 400,
+    "networks": 2,
+    "device": "cpu",
+}
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,9 @@ NEAREST = 10
 REFERENCES = 20_000
 """Nodes among which they are looked for, at most."""
 
+LINKS_AT_ONCE = 1 << 13
+"""Links whose shared attributes are counted together."""
+
 Floats = NDArray[np.float64]
 
 
@@ -157,8 +160,10 @@ def attribute_features(graph: Graph, views: AttributeViews) -> AttributeFeatures
 
 def _log_odds(graph: Graph, X: csr_array) -> Floats:
     """``(f,)`` log of how much more often an attribute is shared across a link than by two nodes picked at random."""
-    u, v = graph.edges.T
-    both = np.bincount(X[u].multiply(X[v]).tocoo().coords[1], minlength=X.shape[1])
+    both = np.zeros(X.shape[1])
+    for begin in range(0, graph.m, LINKS_AT_ONCE):  # bounded memory
+        u, v = graph.edges[begin : begin + LINKS_AT_ONCE].T
+        both += np.bincount(csr_array(X[u].multiply(X[v])).indices, minlength=X.shape[1])
     share = np.bincount(X.indices, minlength=X.shape[1]) / graph.n
-    odds: Floats = np.log((both + 1) / (len(u) * share**2 + 1))
+    odds: Floats = np.log((both + 1) / (graph.m * share**2 + 1))
     return odds

@@ -14,7 +14,7 @@ from gelato.splits import Split
 DECOMPOSITIONS, WALKS = 2.5, 6.0
 """What the stages of one graph take, as multiples of one decomposition and of one ranking by walks of 5 steps."""
 
-SECONDS_A_PAIR, SECONDS_A_ROW = 2e-5, 2e-7
+SECONDS_A_PAIR, SECONDS_A_ROW = 1e-5, 1e-7
 """What the features of a pair take besides, and a row in one tree."""
 
 COLUMNS = 39
