@@ -14,7 +14,7 @@ from gelato.splits import Split
 DECOMPOSITIONS, WALKS = 2.5, 6.0
 """What the stages of one graph take, as multiples of one decomposition and of one ranking by walks of 5 steps."""
 
-SECONDS_A_PAIR, SECONDS_A_ROW = 1e-5, 1e-7
+SECONDS_A_PAIR, SECONDS_A_ROW = 1e-5, 8e-8
 """What the features of a pair take besides, and a row in one tree."""
 
 COLUMNS = 39
@@ -29,15 +29,20 @@ def boosted_seconds(split: Split, settings: BoostedSettings) -> float:
     compile_for(longest)
     walks = estimate(longest, unbiased(split, "valid"), threads=settings.threads).seconds
     folds, listed = settings.fold_count(graph), LISTED * settings.candidate_count(graph)
-    trees = (settings.trees or settings.usual.trees) * (settings.bags or settings.usual.bags)
     once = DECOMPOSITIONS * spectral_seconds(graph, spectral) + WALKS * walks + SECONDS_A_PAIR * listed
-    learning = SECONDS_A_ROW * trees * (rows_to_learn_from(graph, settings) + listed) + network_seconds(graph, settings)
-    return (folds + 1) * once + learning
+    return (folds + 1) * once + tree_seconds(graph, settings) + network_seconds(graph, settings)
 
 
 def rows_to_learn_from(graph: Graph, settings: BoostedSettings) -> int:
     """How many rows all folds have, about."""
     return min(settings.usual.rows, int(settings.fold_count(graph) * LISTED * settings.candidate_count(graph)))
+
+
+def tree_seconds(graph: Graph, settings: BoostedSettings) -> float:
+    """Seconds of growing the trees and of ranking the candidates by them."""
+    trees = (settings.trees or settings.usual.trees) * (settings.bags or settings.usual.bags)
+    listed = LISTED * settings.candidate_count(graph)
+    return SECONDS_A_ROW * trees * (rows_to_learn_from(graph, settings) + listed)
 
 
 def network_seconds(graph: Graph, settings: BoostedSettings) -> float:

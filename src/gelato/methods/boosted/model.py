@@ -16,7 +16,7 @@ from gelato.graph import Graph, Pairs, pair_keys
 from gelato.methods.boosted.attributes import AttributeViews, views_of
 from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.folds import hidden_folds, keep_rows, kept_rows, rows_of
-from gelato.methods.boosted.forecast import boosted_seconds, network_seconds
+from gelato.methods.boosted.forecast import boosted_seconds, network_seconds, tree_seconds
 from gelato.methods.boosted.reasons import FeatureExplainer
 from gelato.methods.boosted.second import TREES, SecondStage, learned
 from gelato.methods.boosted.settings import BoostedSettings
@@ -38,7 +38,7 @@ EXPLAINED = 10_000
 """Best candidates whose features are kept."""
 
 PROBE_TREES = 20
-"""Trees that are timed."""
+"""Trees of the model that is timed."""
 
 
 class Boosted(StoredPredictor):
@@ -273,15 +273,14 @@ class Boosted(StoredPredictor):
         return boosted_seconds(split, self.settings)
 
     def cost(self, split: Split) -> FitCost:
-        """Time one fold and a few trees."""
-        folds, usual = self.settings.fold_count(split.train), self.settings.usual
+        """Time one fold; trees and networks are forecast."""
+        folds = self.settings.fold_count(split.train)
         few = {"folds": 1, "trees": PROBE_TREES, "bags": 1, "networks": 0}
         probe = type(self)(**{**self.settings.as_dict(), **few}).fit(split)
         times = probe.timings()
-        trees = (self.settings.trees or usual.trees) * (self.settings.bags or usual.bags) / PROBE_TREES
         parts = {
             "hide links": folds * times["rows"],
-            "grow trees": trees * folds * times["learning"],
+            "grow trees": tree_seconds(split.train, self.settings),
             "train networks": network_seconds(split.train, self.settings),
             "rank candidates": times["candidates"],
         }
