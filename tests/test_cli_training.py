@@ -1,4 +1,4 @@
-"""The commands that train: fit, tune, and evaluate with a trained model; in processes of their own."""
+"""The commands that train: fit, tune, and evaluate with a trained model; in a process of their own."""
 
 import json
 import os
@@ -36,17 +36,9 @@ def graph():
 
 
 @pytest.fixture(scope="module")
-def command(folder, tmp_path_factory):
+def environment(tmp_path_factory):
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GELATO_")}
-    environment = kept | {"GELATO_CACHE": str(tmp_path_factory.mktemp("cache"))}
-
-    def run(*args):
-        done = subprocess.run(
-            [sys.executable, "-m", "gelato", *args], env=environment, cwd=folder, capture_output=True, text=True
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    return run
+    return kept | {"GELATO_CACHE": str(tmp_path_factory.mktemp("cache"))}
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gelato import InputError, new_predictor, split
+from gelato import InputError, new_predictor, split, suggest
 from gelato.datasets import block_model
-from gelato.methods.boosted import second, training
+from gelato.methods.boosted import second, settings, training
 from gelato.methods.boosted.network import SPAN, PairNetwork, knots_of, scaled
 from gelato.methods.boosted.second import BOTH, TREES
 from gelato.methods.boosted.settings import LINKS_FOR_A_NETWORK, BoostedSettings
@@ -121,6 +121,15 @@ def test_reasons_add_up_with_networks_too(fitted):
         assert abs(each.remainder) < 1e-4 and "log-odds" in "\n".join(each.lines())
 
 
+def test_rehearsals_have_networks_where_the_model_has_them(monkeypatch):
+    graph = block_model([30, 30], 0.25, 0.03, attributes=24, words=6, seed=5)
+    monkeypatch.setattr(settings, "LINKS_FOR_A_NETWORK", graph.m - 20)  # what is left in a rehearsal has fewer
+    options = {name: value for name, value in QUICK.items() if name != "networks"}
+    model = new_predictor("boosted", ranker=BOTH, **options).fit(graph)
+    assert model.second_.network is not None
+    assert suggest(model, 5, repeats=1).precision is not None
+
+
 def test_without_torch_trees_rank_alone_and_it_says_so(fitted, monkeypatch):
     monkeypatch.setattr(second, "has_torch", lambda: False)
     hidden = split(fitted.graph_, 0, (0.1, 0.1))
@@ -131,7 +140,7 @@ def test_without_torch_trees_rank_alone_and_it_says_so(fitted, monkeypatch):
 
 
 def test_training_is_forecast_from_a_few_batches(rows):
-    features = np.random.default_rng(0).standard_normal((60_000, 20)).astype(np.float32)
+    features = np.random.default_rng(0).standard_normal((25_000, 20)).astype(np.float32)
     labels = features[:, 0] > 1.5
     import time
 

@@ -245,7 +245,8 @@ class Boosted(StoredPredictor):
 
     def twin_settings(self) -> dict[str, Any]:
         """The same ranker, learned with less effort: links are hidden several times to say what to expect."""
-        return {**super().twin_settings(), "effort": "quick"}
+        networks = 0 if self.second_.network is None else 1  # also where fewer links are left than usually ask for one
+        return {**super().twin_settings(), "effort": "quick", "networks": networks}
 
     def facts(self) -> dict[str, Any]:
         """What the candidates hold, and what ranks them."""

@@ -14,6 +14,9 @@ from gelato.methods.boosted.trees import Forest, Tree, joined
 PER_LEAF, RIDGE, COLUMNS, ROWS = 50, 5.0, 0.5, 0.8
 """Rows of a leaf at least, L2 penalty of its value, and the share of features and of rows that a tree sees."""
 
+ROWS_OF_A_THREAD = 20_000
+"""With fewer rows, threads wait for each other more than they grow."""
+
 Matrix = NDArray[np.float32]
 Labels = NDArray[np.bool_]
 Weights = NDArray[np.float64]
@@ -62,7 +65,7 @@ def _lightgbm(
         "feature_fraction": COLUMNS,
         "bagging_fraction": ROWS,
         "bagging_freq": 1,
-        "num_threads": settings.threads or default_threads(),
+        "num_threads": min(settings.threads or default_threads(), 1 + len(labels) // ROWS_OF_A_THREAD),
         "deterministic": True,
         "force_col_wise": True,
         "verbose": -1,
