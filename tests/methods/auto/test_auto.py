@@ -191,19 +191,20 @@ def test_a_member_that_was_started_is_finished_though_the_time_is_over(hidden, t
     assert [(each.name, each.ap) for each in late.entries(nothing, nothing)] == [(each.name, each.ap) for each in whole]
 
 
-WITHOUT_BOOSTED = """
+SMALL_BOOSTED = """
 import sys
 from gelato.cli import main
 from gelato.methods.auto import portfolio
-portfolio.PORTFOLIO = tuple(member for member in portfolio.PORTFOLIO if member.method != "boosted")
+small = portfolio.Member("boosted", {"folds": 2, "trees": 20, "bags": 1})
+portfolio.PORTFOLIO = (*(member for member in portfolio.PORTFOLIO if member.method != "boosted"), small)
 sys.exit(main(["predict", *sys.argv[1:]]))
 """
 
 
 def test_a_killed_prediction_resumes_to_the_same_links(tmp_path):
-    """By kill -9, once a method is on record and another one at work; kills.py does it with ``boosted`` too."""
+    """By kill -9, once a method is on record and another one at work."""
     write_graph(block_model([60, 60], 0.12, 0.01, seed=4), tmp_path / "graph.npz")
-    args = [sys.executable, "-c", WITHOUT_BOOSTED, "graph.npz", "--top", "9", "--repeats", "1", "--threads", "1"]
+    args = [sys.executable, "-c", SMALL_BOOSTED, "graph.npz", "--top", "9", "--repeats", "1", "--threads", "1"]
 
     def run(out):
         return subprocess.Popen([*args, "--out", out, "--quiet"], cwd=tmp_path, stdout=subprocess.DEVNULL)
@@ -216,6 +217,7 @@ def test_a_killed_prediction_resumes_to_the_same_links(tmp_path):
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL and not (tmp_path / "killed.run" / "model.safetensors").exists()
     before = record.read_text()
+    assert '"name": "boosted' in (tmp_path / "calm.run" / "comparison.jsonl").read_text()
     assert run("killed.csv").wait() == 0
     assert record.read_text().startswith(before)
     assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "calm.csv").read_bytes()
