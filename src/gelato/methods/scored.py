@@ -13,7 +13,7 @@ FLOOR = 1.0
 
 
 class LogOdds(Protocol):
-    """A picklable function of rows and columns, in double precision and without torch."""
+    """A picklable function of rows and columns, in double precision."""
 
     def __call__(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """``(b, c)`` log-odds of ascending rows with ascending columns."""
@@ -26,8 +26,10 @@ class LogOdds(Protocol):
         """All that the scores depend on."""
 
 
-def block_scores(n: int, block: LogOdds, *, directed: bool = False, block_rows: int = 64) -> BlockScores:
-    """Scores of all pairs of ``n`` nodes by a block."""
-    options: dict[str, Any] = {"directed": directed, "floor": FLOOR, "block_rows": block_rows}
+def block_scores(
+    n: int, block: LogOdds, *, directed: bool = False, block_rows: int = 64, threads: int | None = None
+) -> BlockScores:
+    """Scores of all pairs of ``n`` nodes by a block; give ``threads=1`` where a block uses every core by itself."""
+    options: dict[str, Any] = {"directed": directed, "floor": FLOOR, "block_rows": block_rows, "threads": threads}
     key = key_of(type(block).__name__, directed, *block.parts)
     return BlockScores(n, block, key=key, listed=block.listed, **options)

@@ -16,6 +16,7 @@ from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes
 from gelato.methods.heuristics.simrank import needs_a_small_graph
 from gelato.methods.method import Method, heuristic
+from gelato.methods.ncn.settings import NcnSettings, ncn_unfit
 from gelato.methods.parity import needs_common_neighbors, needs_odd_steps, needs_three_steps
 from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
@@ -113,6 +114,12 @@ METHODS: Registry[Method] = Registry(
             "An MLP on products of graph convolutions, trained on links and sampled non-links.",
             cites="Li et al., NeurIPS 2023", trains=True, extra=TRAIN, unfit=gcn_unfit,
             grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
+        ),
+        "ncn": Method(
+            "gelato.methods.ncn.model:NCN", NcnSettings, "neural common neighbours",
+            "MLPs on products of propagated attributes and on their sums over common neighbours.",
+            cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncn_unfit,
+            grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

@@ -1,6 +1,7 @@
 """Linear maps with fixed indices, whose gradients are added up in a fixed order on every device."""
 
 import warnings
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ class Selection:
         offsets: ``(size + 1,)`` where those of each entry begin in ``order``.
     """
 
-    def __init__(self, index: NDArray[np.integer[Any]], size: int, device: torch.device, *, fixed: bool = True) -> None:
+    def __init__(
+        self, index: NDArray[np.integer[Any]] | Tensor, size: int, device: torch.device, *, fixed: bool = True
+    ) -> None:
         ordered = fixed and bool((index[1:] >= index[:-1]).all())
         self._nodes = torch.arange(size + 1, device=device)
-        self.index = torch.as_tensor(index.astype(np.int64), device=device)
+        self.index = torch.as_tensor(index, dtype=torch.int64, device=device)
         self.order = None if ordered else torch.argsort(self.index, stable=True)
         self.offsets = torch.searchsorted(self.index if self.order is None else self.index[self.order], self._nodes)
 
@@ -78,11 +81,13 @@ SPARSE = 0.05
 """A matrix with a smaller share of nonzeros than this is multiplied as a sparse one."""
 
 
-def constant_matrix(X: NDArray[Any] | csr_array, device: torch.device) -> "SparseMatrix | Tensor":
-    """A matrix to multiply with, in single precision, sparse or dense by its share of nonzeros."""
+def constant_matrix(
+    X: NDArray[Any] | csr_array, device: torch.device, dtype: torch.dtype = torch.float32
+) -> "SparseMatrix | Tensor":
+    """A matrix to multiply with, sparse or dense by its share of nonzeros."""
     if issparse(X) and X.nnz / max(int(np.prod(X.shape)), 1) < SPARSE:
-        return SparseMatrix(X, device)
-    return torch.as_tensor(np.array(X.toarray() if issparse(X) else X, dtype=np.float32), device=device)
+        return SparseMatrix(X, device, dtype)
+    return torch.tensor(np.asarray(X.toarray() if issparse(X) else X), dtype=dtype, device=device)
 
 
 class SparseMatrix:
@@ -93,9 +98,30 @@ class SparseMatrix:
     ) -> None:
         self._forth = _csr(matrix, device, dtype)
         self._back = self._forth if symmetric else _csr(csr_array(matrix.T), device, dtype)
+        self._matrix = None if symmetric else matrix
+        self._turned: Tensor | None = None
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         return applied(_Product, dense, self._forth, self._back)
+
+    @property
+    def values(self) -> Tensor:
+        """``(e,)`` entries by row and column."""
+        return _parts(self._forth)[2]
+
+    def scaled(self, factors: Tensor) -> "SparseMatrix":
+        """The same matrix with its ``(e,)`` entries multiplied by these factors; not of a symmetric one."""
+        assert self._matrix is not None
+        if self._turned is None:
+            matrix = self._matrix
+            places = csr_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+            turned = csr_array(places.T)
+            turned.sort_indices()
+            self._turned = torch.as_tensor(turned.data, device=factors.device)
+        other = copy(self)
+        other._forth = _with_values(self._forth, self.values * factors)
+        other._back = _with_values(self._back, _parts(self._back)[2] * factors[self._turned])
+        return other
 
 
 def _csr(matrix: csr_array, device: torch.device, dtype: torch.dtype) -> Any:
@@ -110,6 +136,21 @@ def _csr(matrix: csr_array, device: torch.device, dtype: torch.dtype) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "beta state"
         return torch.sparse_csr_tensor(*parts, size=matrix.shape)
+
+
+def _parts(matrix: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Offsets, columns and values."""
+    if isinstance(matrix, tuple):
+        return matrix
+    return matrix.crow_indices(), matrix.col_indices(), matrix.values()
+
+
+def _with_values(matrix: Any, values: Tensor) -> Any:
+    """The same structure with other values."""
+    indptr, indices, _ = _parts(matrix)
+    if isinstance(matrix, tuple):
+        return indptr, indices, values
+    return torch.sparse_csr_tensor(indptr, indices, values, size=matrix.shape, check_invariants=False)
 
 
 class _Product(torch.autograd.Function):

@@ -1,0 +1,136 @@
+"""Sparse rows on a device, and where two of them meet: common neighbours, and whatever is built like them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from gelato.kernels.segments import sparse_dense
+
+EXPANDED = 2**24
+"""Entries of rows that ``meet`` looks up at once, about."""
+
+
+class Meeting(NamedTuple):
+    """Where the rows of some pairs meet, ascending by pair.
+
+    Attributes:
+        pair: ``(e,)`` which of the pairs.
+        node: ``(e,)`` the column that both rows have.
+        weight: ``(e,)`` product of the two entries.
+    """
+
+    pair: Tensor
+    node: Tensor
+    weight: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A sparse ``(n, n)`` matrix in compressed rows, columns ascending.
+
+    Attributes:
+        indptr: ``(n + 1,)`` int64, where each row begins.
+        indices: ``(e,)`` int64 columns.
+        values: ``(e,)`` entries.
+        keys: ``(e,)`` ascending ``row n + column``.
+    """
+
+    indptr: Tensor
+    indices: Tensor
+    values: Tensor
+    keys: Tensor
+
+    @classmethod
+    def of(cls, matrix: csr_array, device: torch.device, dtype: torch.dtype) -> Self:
+        """A matrix of SciPy on a device."""
+        matrix.sort_indices()
+        indptr, indices = (part.astype(np.int64) for part in (matrix.indptr, matrix.indices))
+        keys = np.repeat(np.arange(matrix.shape[0]), np.diff(indptr)) * matrix.shape[1] + indices
+        values = torch.tensor(matrix.data, dtype=dtype, device=device)
+        parts = [torch.as_tensor(part, device=device) for part in (indptr, indices, keys)]
+        return cls(parts[0], parts[1], values, parts[2])
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.indptr) - 1
+
+    def lengths(self, nodes: Tensor) -> Tensor:
+        """Number of entries of some rows."""
+        return self.indptr[nodes + 1] - self.indptr[nodes]
+
+    def dense(self, nodes: Tensor) -> Tensor:
+        """``(b, n)`` some rows in full."""
+        lengths = self.lengths(nodes)
+        row = torch.repeat_interleave(lengths)
+        place = _places(self.indptr[nodes], lengths, row)
+        full = self.values.new_zeros(len(nodes), self.n)
+        full[row, self.indices[place]] = self.values[place]
+        return full
+
+    def times(self, dense: Tensor) -> Tensor:
+        """``(n, c)`` product with a dense ``(n, c)`` matrix; no gradient flows through it."""
+        return sparse_dense(self.indptr.int(), self.indices.int(), self.values, dense.contiguous())
+
+
+def meet(first: Rows, second: Rows, u: Tensor, v: Tensor) -> Meeting:
+    """Where row ``u`` of one matrix meets row ``v`` of another, for ``(p,)`` pairs: ``first_uk second_vk`` over ``k``.
+
+    Every entry of the shorter row is looked up in the longer one, so a pair costs ``min(|u|, |v|)`` searches.
+
+    Example:
+        >>> from gelato import Graph
+        >>> A = Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3)]).adjacency
+        >>> rows = Rows.of(A, torch.device("cpu"), torch.float64)
+        >>> meet(rows, rows, torch.tensor([0, 0]), torch.tensor([1, 3])).node.tolist()  # 2 joins both pairs
+        [2, 2]
+    """
+    swap = first.lengths(u) > second.lengths(v)
+    found: list[Meeting] = []
+    for begin, end in _portions(torch.minimum(first.lengths(u), second.lengths(v))):
+        turned = swap[begin:end]
+        one = _looked_up(first, second, u[begin:end], v[begin:end], ~turned)
+        other = _looked_up(second, first, v[begin:end], u[begin:end], turned)
+        both = Meeting(*(torch.cat(parts) for parts in zip(one, other, strict=True)))
+        order = torch.argsort(both.pair, stable=True)
+        found.append(Meeting(both.pair[order] + begin, both.node[order], both.weight[order]))
+    return Meeting(*(torch.cat(parts) for parts in zip(*found, strict=True)))
+
+
+def _looked_up(short: Rows, long: Rows, u: Tensor, v: Tensor, chosen: Tensor) -> Meeting:
+    """The entries of row ``u`` of ``short`` that row ``v`` of ``long`` has too, for the chosen pairs."""
+    which = chosen.nonzero()[:, 0]
+    u, v = u[which], v[which]
+    lengths = short.lengths(u)
+    pair = torch.repeat_interleave(lengths)
+    place = _places(short.indptr[u], lengths, pair)
+    node = short.indices[place]
+    wanted = v[pair] * long.n + node
+    there = torch.searchsorted(long.keys, wanted)
+    if len(long.keys):
+        there.clamp_(max=len(long.keys) - 1)
+        hit = (long.keys[there] == wanted).nonzero()[:, 0]
+    else:
+        hit = wanted.new_empty(0)
+    weight = short.values[place[hit]] * long.values[there[hit]]
+    return Meeting(which[pair[hit]], node[hit], weight)
+
+
+def _places(begins: Tensor, lengths: Tensor, row: Tensor) -> Tensor:
+    """Positions of the entries of rows, one row after the other."""
+    shift = begins - (lengths.cumsum(0) - lengths)
+    return torch.arange(len(row), device=row.device) + shift[row]
+
+
+def _portions(lengths: Tensor) -> Iterator[tuple[int, int]]:
+    """Ranges of pairs with about ``EXPANDED`` entries each; at least one range."""
+    total = torch.cat([lengths.new_zeros(1), lengths.cumsum(0)])
+    marks = torch.tensor(range(EXPANDED, int(total[-1]), EXPANDED), dtype=torch.int64, device=lengths.device)
+    cuts = sorted({0, *torch.searchsorted(total, marks).tolist(), len(lengths)})
+    yield from pairwise(cuts) if len(cuts) > 1 else [(0, 0)]

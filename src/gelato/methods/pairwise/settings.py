@@ -1,0 +1,64 @@
+"""Settings that all networks on pairs share, and what none of them fits; without torch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gelato.graph import Graph
+from gelato.prediction.settings import checked, number, one_of, whole
+from gelato.training.settings import TrainingSettings, needs_values
+
+LEARNED_FROM = ("unbiased", "partitioned", "biased")
+LOSS_FORMS = ("native", "balanced", "n-pair")
+SELECTED_BY = ("unbiased", "balanced")
+
+DIRECTIONLESS = "{} scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is directed"
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairwiseSettings(TrainingSettings):
+    """How a network on pairs is trained.
+
+    Attributes:
+        regime: the non-links to learn from: ``unbiased`` all of them, ``partitioned`` those inside METIS parts,
+            ``biased`` a few drawn ones for each link.
+        parts: number of METIS parts, where the regime is ``partitioned``.
+        batches: steps in one pass over all pairs; links and non-links are dealt to them at random. Not of ``biased``.
+        batch_size: links in one step, where the regime is ``biased``.
+        ratio: drawn non-links for each link, where the regime is ``biased``.
+        passes: over all links in an epoch. Each epoch ends with a validation over all pairs.
+        loss: ``native`` as its authors trained the method; ``balanced`` the mean cross-entropy of links plus that of
+            non-links; ``n-pair`` every link against its share of the non-links.
+        weight_decay: of Adam.
+        clip: norm that the gradient is scaled down to, where it is larger; ``None``: never.
+        selection: what keeps an epoch: ``unbiased`` precision@100% of the validation links over all pairs;
+            ``balanced`` hits@100 against as many drawn non-links, which other studies report.
+    """
+
+    epochs: int = whole(30, 0)
+    learning_rate: float = number(0.005, above=0)
+    patience: int | None = checked(10, lambda value: value is None or _is_count(value), "be a count, or None")
+    regime: str = one_of("biased", LEARNED_FROM)
+    parts: int = whole(10)
+    batches: int = whole(10)
+    batch_size: int = whole(1024)
+    ratio: int = whole(1)
+    passes: int = whole(1)
+    loss: str = one_of("native", LOSS_FORMS)
+    weight_decay: float = number(0.0)
+    clip: float | None = number(None, above=0)
+    selection: str = one_of("unbiased", SELECTED_BY)
+
+
+def symmetric_only(name: str) -> Callable[[Graph], str | None]:
+    """The rule of methods that score ``(u, v)`` and ``(v, u)`` alike: why one does not fit a graph."""
+
+    def unfit(graph: Graph) -> str | None:
+        if graph.directed:
+            return DIRECTIONLESS.format(name)
+        return needs_values(graph)
+
+    return unfit
