@@ -94,7 +94,7 @@ class NcnNetwork(PairNetwork):
         self.of_neighbors = Layers(width, "lin drop relu lin norm drop relu" + end, drop)
         self.of_products = Layers(width, "lin norm drop relu" + end, drop)
         self.last = Layers(width, "lin norm drop relu " * (2 if settings.deep else 1) + "out", drop)
-        self.strength = nn.Parameter(torch.ones(()))
+        self.strength = nn.Parameter(torch.ones(1))
         self.link_dropout = settings.link_dropout
         self.encoder_learning_rate = settings.encoder_learning_rate
         self.width = 4 * width
