@@ -16,7 +16,7 @@ from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes
 from gelato.methods.heuristics.simrank import needs_a_small_graph
 from gelato.methods.method import Method, heuristic
-from gelato.methods.ncn.settings import NcnSettings, ncn_unfit
+from gelato.methods.ncn.settings import NcncSettings, NcnSettings, ncn_unfit, ncnc_unfit
 from gelato.methods.parity import needs_common_neighbors, needs_odd_steps, needs_three_steps
 from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
@@ -119,6 +119,12 @@ METHODS: Registry[Method] = Registry(
             "gelato.methods.ncn.model:NCN", NcnSettings, "neural common neighbours",
             "MLPs on products of propagated attributes and on their sums over common neighbours.",
             cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncn_unfit,
+            grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
+        ),
+        "ncnc": Method(
+            "gelato.methods.ncn.model:NCNC", NcncSettings, "neural common neighbours, completed",
+            "NCN with the neighbours of one end as well, weighed by how likely a link to the other end is.",
+            cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncnc_unfit,
             grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
         ),
         "auto": Method(

@@ -2,8 +2,9 @@
 
 from typing import ClassVar
 
+from gelato.methods.ncn.completion import NcncNetwork
 from gelato.methods.ncn.network import NcnNetwork
-from gelato.methods.ncn.settings import NcnSettings
+from gelato.methods.ncn.settings import NcncSettings, NcnSettings
 from gelato.methods.pairwise.predictor import PairPredictor
 from gelato.training.settings import TrainingSettings
 
@@ -14,3 +15,11 @@ class NCN(PairPredictor):
     Settings: ClassVar[type[TrainingSettings]] = NcnSettings
     Network = NcnNetwork
     method = "ncn"
+
+
+class NCNC(PairPredictor):
+    """Neural common neighbours with completion: see ``NcncNetwork``."""
+
+    Settings: ClassVar[type[TrainingSettings]] = NcncSettings
+    Network = NcncNetwork
+    method = "ncnc"

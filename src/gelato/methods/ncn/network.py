@@ -117,10 +117,13 @@ class NcnNetwork(PairNetwork):
         """``(1, p)`` log-odds."""
         H = context.tensors["H"]
         products = self.of_products(taken(H, u) * taken(H, v), random)
-        meeting = meet(context.constants["links"], context.constants["links"], u, v)
-        pooled = self.pooled(context.tensors["K"], meeting, len(u), random)
+        pooled = self.pooled(context.tensors["K"], self.neighbors(context, u, v), len(u), random)
         odds: Tensor = self.last(products + pooled, random)
         return odds.T
+
+    def neighbors(self, context: Context, u: Tensor, v: Tensor) -> Meeting:
+        """The common neighbours of pairs."""
+        return meet(context.constants["links"], context.constants["links"], u, v)
 
     def pooled(self, K: Tensor, meeting: Meeting, pairs: int, random: torch.Generator | None) -> Tensor:
         """``(p, h)`` what is added for the neighbours of ``meeting``: ``b MLP_cn(sum of weight h'_k)``."""

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gelato.graph import Graph, Pairs
 from gelato.methods.pairwise.network import Context, PairNetwork
-from gelato.methods.pairwise.task import NUMBERS, rows_at_once, scored
+from gelato.methods.pairwise.task import pairs_at_once, rows_at_once, scored
 from gelato.methods.pairwise.view import Views
 
 
@@ -54,7 +54,7 @@ class NetworkBlock:
     @torch.no_grad()
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` log-odds of listed pairs."""
-        chunk = max(256, NUMBERS[self.device.type] // self.network.width)
+        chunk = pairs_at_once(self.network, self.device)
         u, v = self._on(pairs[:, 0]), self._on(pairs[:, 1])
         parts = [
             self.network(self._context, *both)[0]

@@ -1,6 +1,8 @@
 """What a network on pairs writes: what it makes of a graph, and the log-odds of pairs from that."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -78,6 +80,16 @@ class PairNetwork(nn.Module, ABC):
     def groups(self) -> list[dict[str, Any]]:
         """Groups of parameters for Adam, where they do not all learn at the learning rate of the settings."""
         return [{"params": list(self.parameters())}]
+
+    @contextmanager
+    def untrained(self) -> Iterator[None]:
+        """As it is outside training, for a while."""
+        training = self.training
+        self.eval()
+        try:
+            yield
+        finally:
+            self.train(training)
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph of other attributes; without any, of other nodes."""

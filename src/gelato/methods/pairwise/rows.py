@@ -65,11 +65,24 @@ class Rows:
         """Number of entries of some rows."""
         return self.indptr[nodes + 1] - self.indptr[nodes]
 
-    def dense(self, nodes: Tensor) -> Tensor:
-        """``(b, n)`` some rows in full."""
+    def entries(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """The entries of some rows, one row after the other: which of the rows, and places in ``indices``."""
         lengths = self.lengths(nodes)
         row = torch.repeat_interleave(lengths)
-        place = _places(self.indptr[nodes], lengths, row)
+        shift = self.indptr[nodes] - (lengths.cumsum(0) - lengths)
+        return row, torch.arange(len(row), device=row.device) + shift[row]
+
+    def find(self, nodes: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
+        """Whether entries are there, and their places in ``indices``, for ``(p,)`` rows and columns."""
+        wanted = nodes * self.n + columns
+        if len(self.keys) == 0:
+            return torch.zeros_like(wanted, dtype=torch.bool), torch.zeros_like(wanted)
+        place = torch.searchsorted(self.keys, wanted).clamp_(max=len(self.keys) - 1)
+        return self.keys[place] == wanted, place
+
+    def dense(self, nodes: Tensor) -> Tensor:
+        """``(b, n)`` some rows in full."""
+        row, place = self.entries(nodes)
         full = self.values.new_zeros(len(nodes), self.n)
         full[row, self.indices[place]] = self.values[place]
         return full
@@ -107,25 +120,12 @@ def _looked_up(short: Rows, long: Rows, u: Tensor, v: Tensor, chosen: Tensor) ->
     """The entries of row ``u`` of ``short`` that row ``v`` of ``long`` has too, for the chosen pairs."""
     which = chosen.nonzero()[:, 0]
     u, v = u[which], v[which]
-    lengths = short.lengths(u)
-    pair = torch.repeat_interleave(lengths)
-    place = _places(short.indptr[u], lengths, pair)
+    pair, place = short.entries(u)
     node = short.indices[place]
-    wanted = v[pair] * long.n + node
-    there = torch.searchsorted(long.keys, wanted)
-    if len(long.keys):
-        there.clamp_(max=len(long.keys) - 1)
-        hit = (long.keys[there] == wanted).nonzero()[:, 0]
-    else:
-        hit = wanted.new_empty(0)
+    shared, there = long.find(v[pair], node)
+    hit = shared.nonzero()[:, 0]
     weight = short.values[place[hit]] * long.values[there[hit]]
     return Meeting(which[pair[hit]], node[hit], weight)
-
-
-def _places(begins: Tensor, lengths: Tensor, row: Tensor) -> Tensor:
-    """Positions of the entries of rows, one row after the other."""
-    shift = begins - (lengths.cumsum(0) - lengths)
-    return torch.arange(len(row), device=row.device) + shift[row]
 
 
 def _portions(lengths: Tensor) -> Iterator[tuple[int, int]]:

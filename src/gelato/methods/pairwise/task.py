@@ -19,6 +19,9 @@ from gelato.training.losses import n_pair
 NUMBERS = {"cpu": 2**25, "cuda": 2**30}
 """Numbers that the pairs of a chunk hold at once, about."""
 
+LEAST = 256
+"""Pairs of a chunk, at least."""
+
 HITS = 100
 """Drawn non-links that a link may be below, where selection is ``balanced``."""
 
@@ -49,7 +52,7 @@ class PairTask:
     @property
     def chunk(self) -> int:
         """Pairs whose hidden layers are held at once."""
-        return max(256, NUMBERS[self._device.type] // self.network.width)
+        return pairs_at_once(self.network, self._device)
 
     def batches(self, seed: int) -> Iterator[PairBatch]:
         """The steps of one epoch."""
@@ -131,19 +134,14 @@ class PairTask:
     def validate(self) -> float:
         """Precision@100% of the validation links over all pairs, in single precision; or balanced hits@100."""
         network, n = self.network, self._graph.n
-        training = network.training
-        network.eval()
-        context = network.context(self._views.whole)
-        nodes = torch.arange(n, device=self._device)
-        if self._drawn is not None:
-            value = self._hits(context)
-        else:
-            at_once = rows_at_once(network, n, self._device)
-            value = self._precision(
+        with network.untrained():
+            context = network.context(self._views.whole)
+            if self._drawn is not None:
+                return self._hits(context)
+            nodes, at_once = torch.arange(n, device=self._device), rows_at_once(network, n, self._device)
+            return self._precision(
                 lambda a, b: scored(network, context, nodes[a:b], nodes[a:], at_once), max(at_once, 64)
             )
-        network.train(training)
-        return value
 
     def _hits(self, context: Context) -> float:
         """Share of the validation links above all but ``HITS - 1`` drawn non-links."""
@@ -157,6 +155,11 @@ class PairTask:
         return float((found > drawn.topk(HITS).values[-1]).double().mean())
 
 
+def pairs_at_once(network: PairNetwork, device: torch.device) -> int:
+    """Pairs whose hidden layers are held together."""
+    return max(LEAST, NUMBERS[device.type] // network.width)
+
+
 def rows_at_once(network: PairNetwork, columns: int, device: torch.device) -> int:
     """Rows of a block that are scored together, by the memory that their pairs hold."""
     return max(1, NUMBERS[device.type] // (max(columns, 1) * network.width))
@@ -164,5 +167,6 @@ def rows_at_once(network: PairNetwork, columns: int, device: torch.device) -> in
 
 def scored(network: PairNetwork, context: Context, rows: Tensor, columns: Tensor, at_once: int) -> Tensor:
     """``(b, c)`` log-odds, a few rows at a time."""
-    parts = [network.block(context, some, columns) for some in torch.split(rows, at_once)]
-    return torch.cat(parts) if parts else torch.empty(0, len(columns), device=columns.device)
+    if len(rows) == 0 or len(columns) == 0:
+        return torch.empty(len(rows), len(columns), device=columns.device)
+    return torch.cat([network.block(context, some, columns) for some in torch.split(rows, at_once)])
