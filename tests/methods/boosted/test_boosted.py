@@ -14,7 +14,7 @@ from gelato.methods import METHODS
 from gelato.methods.boosted.attributes import views_of
 from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.folds import hidden_folds, rows_of
-from gelato.methods.boosted.model import TREES, average_precision
+from gelato.methods.boosted.model import TREES, average_precision, best_ranker
 from gelato.methods.boosted.ranker import grown
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
@@ -316,3 +316,20 @@ def test_on_another_graph_the_trees_read_the_features_they_learned_from(graph, c
         expected = known.get(name, np.zeros(len(column)))  # what the graph cannot tell is 0
         np.testing.assert_allclose(column, expected.astype(np.float32), rtol=1e-5, atol=1e-7, err_msg=name)
     assert {"eigenvectors 0.25, all", "cosine"} <= set(model.features_)
+
+
+def test_near_the_ceiling_recall_decides_what_ranks():
+    """Test links count as non-links: where all hidden links come first, average precision says no more."""
+    random = np.random.default_rng(0)
+    hidden, n = 3000, 9000
+    sought = np.zeros(n, dtype=bool)
+    sought[random.permutation(hidden)[:1000]] = True  # of the 3,000 hidden links, which come first
+    good = -np.concatenate([random.permutation(hidden), hidden + random.permutation(n - hidden)]).astype(float)
+    poor = good.copy()
+    lost = np.flatnonzero(sought)[np.argsort(good[sought])[:30]]
+    poor[lost] -= n  # the last links fall below everything, the others rise a little
+    scored = {"poor": poor, "good": good}
+    precision = {"poor": 0.3335, "good": 0.3330}
+    assert best_ranker(precision, scored, sought, 1 / 3, hidden) == "good"
+    assert best_ranker({"poor": 0.30, "good": 0.29}, scored, sought, 1 / 3, hidden) == "poor"
+    assert best_ranker({"poor": 0.3335, "good": 0.29}, scored, sought, 1 / 3, hidden) == "poor"

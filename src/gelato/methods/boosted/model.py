@@ -37,6 +37,9 @@ from gelato.splits import Split
 EXPLAINED = 10_000
 """Best candidates whose features are kept."""
 
+NEAR, DEPTH = 0.98, 1000
+"""Share of the best possible average precision from which on it says no more, and non-links to look past then."""
+
 PROBE_TREES = 20
 """Trees of the model that is timed."""
 
@@ -189,11 +192,12 @@ class Boosted(StoredPredictor):
         sought = np.isin(pair_keys(self.listed_, graph.n), pair_keys(split.valid, graph.n))
         found = float(sought.sum()) / max(1, len(split.valid))
         scored = self.second_.scores(features, self.settings.threads)
-        self.validation_ = {name: found * average_precision(each, sought) for name, each in scored.items()}
-        for name, column in zip(self.features_, features.T, strict=True):
-            self.validation_[name] = found * average_precision(column.astype(np.float64), sought)
-        best = max(self.validation_, key=lambda name: self.validation_[name])  # the trees, of equals
-        ranker = best if self.settings.ranker is None else self.settings.ranker
+        columns: dict[str, NDArray[Any]] = dict(zip(self.features_, features.T, strict=True))
+        self.validation_ = {name: found * average_precision(each, sought) for name, each in (scored | columns).items()}
+        ranker = self.settings.ranker
+        if ranker is None:
+            hidden = len(split.valid) + len(split.test)
+            ranker = best_ranker(self.validation_, scored | columns, sought, len(split.valid) / max(1, hidden), hidden)
         if ranker not in self.validation_:
             raise InputError(f"ranker must be one of {', '.join(self.validation_)}, got {ranker!r}")
         self.chosen_ = {"ranker": ranker}
@@ -314,7 +318,33 @@ class Boosted(StoredPredictor):
         }
 
 
-def average_precision(score: NDArray[np.float64], sought: NDArray[np.bool_]) -> float:
+def best_ranker(
+    precision: Mapping[str, float],
+    scored: Mapping[str, NDArray[Any]],
+    sought: NDArray[np.bool_],
+    ceiling: float,
+    hidden: int,
+) -> str:
+    """The name of the best ranker by average precision on validation links; of equals, the first.
+
+    Test links are among the non-links, so no ranker can be expected to pass the ``ceiling``, the share of validation
+    links in the ``hidden`` links. Rankers that come near to it are told apart by how many validation links they have
+    among the first ``hidden + DEPTH`` pairs instead.
+    """
+    best = max(precision, key=lambda name: precision[name])
+    near = [name for name, value in precision.items() if value >= NEAR * ceiling]
+    if precision[best] < NEAR * ceiling:
+        return best
+    depth = min(hidden + DEPTH, len(sought)) - 1
+
+    def recall(name: str) -> int:
+        score = scored[name]
+        return int((score[sought] >= np.partition(score, len(score) - 1 - depth)[len(score) - 1 - depth]).sum())
+
+    return max(near, key=recall)
+
+
+def average_precision(score: NDArray[Any], sought: NDArray[np.bool_]) -> float:
     """Mean over the sought of ``(p,)`` scored pairs of the share of sought ones among those at least as good.
 
     >>> average_precision(np.array([3.0, 2.0, 1.0]), np.array([True, False, True])) == (1 + 2 / 3) / 2
