@@ -9,10 +9,10 @@ from scipy.sparse import csr_array, issparse
 
 from gelato import Graph, split
 from gelato.errors import InputError
-from gelato.methods.gelato.pair_block import pair_block
 from gelato.methods.mlp.model import MLP
 from gelato.methods.mlp.network import attributes_of
 from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
+from gelato.methods.pairwise.block import NetworkBlock
 from gelato.methods.pairwise.rows import Rows
 from gelato.methods.pairwise.view import Views
 from graphs import random_graph
@@ -88,7 +88,7 @@ def test_blocks_and_listed_pairs_are_those_of_the_definition(kind):
     pairs = np.array([(0, 1), (2, 3), (7, 11)])
     scores = MLP().scores_of(network, graph).pairs(pairs)
     np.testing.assert_allclose(scores, wanted[tuple(pairs.T)], rtol=1e-11)
-    np.testing.assert_allclose(pair_block(network.net, graph).listed(pairs), scores, rtol=1e-11)
+    np.testing.assert_allclose(NetworkBlock.of(network, graph).listed(pairs), scores, rtol=1e-11)
 
 
 @pytest.mark.parametrize(("kind", "sparse"), [("sparse", True), ("sparse negative", False), ("dense", False)])

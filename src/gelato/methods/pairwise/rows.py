@@ -65,11 +65,16 @@ class Rows:
         """Number of entries of some rows."""
         return self.indptr[nodes + 1] - self.indptr[nodes]
 
-    def dense(self, nodes: Tensor) -> Tensor:
-        """``(b, n)`` some rows in full."""
+    def entries(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """The entries of some rows, one row after the other: which of ``nodes`` each belongs to, and its place."""
         lengths = self.lengths(nodes)
         row = torch.repeat_interleave(lengths)
-        place = _places(self.indptr[nodes], lengths, row)
+        shift = self.indptr[nodes] - (lengths.cumsum(0) - lengths)
+        return row, torch.arange(len(row), device=row.device) + shift[row]
+
+    def dense(self, nodes: Tensor) -> Tensor:
+        """``(b, n)`` some rows in full."""
+        row, place = self.entries(nodes)
         full = self.values.new_zeros(len(nodes), self.n)
         full[row, self.indices[place]] = self.values[place]
         return full
@@ -112,9 +117,7 @@ def _looked_up(
     """The entries of row ``u`` of ``short`` that row ``v`` of ``long`` has too, for the chosen pairs."""
     which = chosen.nonzero()[:, 0]
     u, v = u[which], v[which]
-    lengths = short.lengths(u)
-    pair = torch.repeat_interleave(lengths)
-    place = _places(short.indptr[u], lengths, pair)
+    pair, place = short.entries(u)
     node = short.indices[place]
     wanted = v[pair] * long.n + node
     there = torch.searchsorted(long.keys, wanted)
@@ -125,12 +128,6 @@ def _looked_up(
         hit = wanted.new_empty(0)
     weight = by(short.values[place[hit]], long.values[there[hit]])
     return Meeting(which[pair[hit]], node[hit], weight)
-
-
-def _places(begins: Tensor, lengths: Tensor, row: Tensor) -> Tensor:
-    """Positions of the entries of rows, one row after the other."""
-    shift = begins - (lengths.cumsum(0) - lengths)
-    return torch.arange(len(row), device=row.device) + shift[row]
 
 
 def _portions(lengths: Tensor) -> Iterator[tuple[int, int]]:

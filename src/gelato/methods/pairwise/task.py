@@ -44,7 +44,7 @@ class PairTask:
         if settings.selection == "balanced":
             candidates = biased(split, 1, settings.random_state, "valid")
             assert candidates.sampled is not None
-            self._drawn = [torch.tensor(each, device=self._device) for each in (split.valid, candidates.sampled)]
+            self._drawn = [torch.as_tensor(each, device=self._device) for each in (split.valid, candidates.sampled)]
 
     @property
     def chunk(self) -> int:

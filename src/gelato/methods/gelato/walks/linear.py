@@ -94,36 +94,30 @@ class SparseMatrix:
     """A constant sparse matrix to multiply dense ones with; one that is ``symmetric`` is its own transpose.
 
     Attributes:
-        shape: rows and columns.
+        matrix: as it was given.
     """
 
     def __init__(
         self, matrix: csr_array, device: torch.device, dtype: torch.dtype = torch.float32, *, symmetric: bool = False
     ) -> None:
-        self.shape: tuple[int, int] = matrix.shape
         self._forth = _csr(matrix, device, dtype)
         self._back = self._forth if symmetric else _csr(csr_array(matrix.T), device, dtype)
-        self._matrix = None if symmetric else matrix
+        self.matrix = matrix
         self._turned: Tensor | None = None
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         return applied(_Product, dense, self._forth, self._back)
 
     @property
-    def parts(self) -> tuple[Tensor, Tensor, Tensor]:
-        """``(rows + 1,)`` offsets, ``(e,)`` columns and ``(e,)`` entries, by row and column."""
-        return _parts(self._forth)
-
-    @property
     def values(self) -> Tensor:
         """``(e,)`` entries by row and column."""
-        return self.parts[2]
+        return _parts(self._forth)[2]
 
     def scaled(self, factors: Tensor) -> "SparseMatrix":
         """The same matrix with its ``(e,)`` entries multiplied by these factors; not of a symmetric one."""
-        assert self._matrix is not None
+        assert self._back is not self._forth
         if self._turned is None:
-            matrix = self._matrix
+            matrix = self.matrix
             places = csr_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
             turned = csr_array(places.T)
             turned.sort_indices()
