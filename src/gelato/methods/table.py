@@ -16,7 +16,9 @@ from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes
 from gelato.methods.heuristics.simrank import needs_a_small_graph
 from gelato.methods.method import Method, heuristic
+from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
 from gelato.methods.ncn.settings import NcncSettings, NcnSettings, ncn_unfit, ncnc_unfit
+from gelato.methods.neo_gnn.settings import NeoGnnSettings, neo_gnn_unfit
 from gelato.methods.parity import needs_common_neighbors, needs_odd_steps, needs_three_steps
 from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
@@ -126,6 +128,18 @@ METHODS: Registry[Method] = Registry(
             "NCN with the neighbours of one end as well, weighed by how likely a link to the other end is.",
             cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncnc_unfit,
             grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
+        ),
+        "neo-gnn": Method(
+            "gelato.methods.neo_gnn.model:NeoGNN", NeoGnnSettings, "Neo-GNN",
+            "Learned weights of shared neighbours, mixed with an MLP on products of graph convolutions.",
+            cites="Yun et al., NeurIPS 2021", trains=True, extra=TRAIN, unfit=neo_gnn_unfit,
+            grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5), "beta": (0.0, 0.1)},
+        ),
+        "mlp": Method(
+            "gelato.methods.mlp.model:MLP", MlpSettings, "pair MLP",
+            "An MLP on sums and differences of the attributes of two nodes, without links.",
+            cites="Mattos et al., KDD 2025", trains=True, extra=TRAIN, unfit=mlp_unfit,
+            grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

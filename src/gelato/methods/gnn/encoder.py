@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -13,7 +14,14 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods.gelato.enhance.mlp import dropped
 from gelato.methods.gelato.walks.linear import SparseMatrix
-from gelato.methods.gnn.messages import Messages, Propagation
+from gelato.methods.gnn.messages import Propagation
+
+
+class Inputs(Protocol):
+    """What is encoded: ``Messages``, or the ``View`` of a network on pairs."""
+
+    def inputs(self, weight: Tensor) -> Tensor:
+        """``(n, h)`` attributes times the first ``(f, h)`` weight; the weight itself where there are none."""
 
 
 class Encoder(nn.Module):
@@ -42,9 +50,9 @@ class Encoder(nn.Module):
         self.weights = nn.ParameterList(nn.init.xavier_uniform_(torch.empty(shape)) for shape in shapes)
         self.biases = nn.ParameterList(torch.zeros(width) for width in widths) if bias else None
 
-    def forward(self, messages: Messages, step: SparseMatrix, random: torch.Generator | None = None) -> Tensor:
-        """``(n, h)`` embeddings by ``step``, an ``Â`` of ``messages``; ``random`` drives the dropout in training."""
-        h = step @ messages.inputs(self.weights[0])
+    def forward(self, nodes: Inputs, step: SparseMatrix, random: torch.Generator | None = None) -> Tensor:
+        """``(n, h)`` embeddings by ``step``, an ``Â``; ``random`` drives the dropout in training."""
+        h = step @ nodes.inputs(self.weights[0])
         for i, weight in enumerate(self.weights):
             if i > 0:
                 h = step @ (dropped(h.relu(), self.dropout, self.training, random) @ weight)

@@ -7,20 +7,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
 from gelato.errors import InputError
-from gelato.graph import Graph, Pairs, has_values
+from gelato.graph import Graph, Pairs
+from gelato.methods.attributes import attributes_for
 from gelato.scores import BlockScores, Scores, WalkScores, key_of
 
 SPARSE_BELOW = 0.25
 """Attributes with a smaller share of nonzeros are multiplied as they are, not as a dense copy."""
 
 
-def needs_attributes(graph: Graph) -> str | None:
-    """Why the cosine does not fit a graph, if it does not."""
-    if graph.attributes is not None and not has_values(graph):
-        return "cosine needs attributes, but those of all nodes are zero; give others (--attributes FILE)"
-    if graph.attributes is not None:
-        return None
-    return "cosine needs node attributes; give an attribute table (--attributes FILE)"
+needs_attributes = attributes_for("cosine")
+"""Why the cosine does not fit a graph, if it does not."""
 
 
 def cosine(graph: Graph) -> Scores:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from gelato.graph import Graph
 from gelato.methods.gelato.enhance.mlp import dropped
 from gelato.methods.ncn.settings import NcnSettings
-from gelato.methods.pairwise.network import Context, PairNetwork, summed, taken
+from gelato.methods.pairwise.network import Context, PairNetwork, spread, summed, taken
 from gelato.methods.pairwise.rows import Meeting, Rows, meet
 from gelato.methods.pairwise.view import View
 
@@ -131,9 +131,7 @@ class NcnNetwork(PairNetwork):
         sums = summed(taken(K, meeting.node) * meeting.weight[:, None], place, len(which))
         near = self.strength * self.of_neighbors(sums, random)
         far = self.strength * self.of_neighbors(K.new_zeros(1, K.shape[1]), random)
-        slot = torch.zeros(pairs, dtype=torch.int64, device=K.device)
-        slot[which] = torch.arange(1, len(which) + 1, device=K.device)
-        return taken(torch.cat([far, near]), slot)
+        return spread(near, far, which, pairs)
 
     def block(self, context: Context, rows: Tensor, columns: Tensor) -> Tensor:
         """``(b, c)`` log-odds: products without gathering, and common neighbours only where there are any."""

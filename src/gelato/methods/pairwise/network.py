@@ -110,3 +110,15 @@ def taken(x: Tensor, index: Tensor) -> Tensor:
 def summed(x: Tensor, index: Tensor, size: int) -> Tensor:
     """``(size, h)`` sums of the rows of ``x`` by an ascending ``index``, in a fixed order on every device."""
     return Selection(index, size, x.device).add(x)
+
+
+def spread(near: Tensor, far: Tensor, which: Tensor, size: int) -> Tensor:
+    """``(size, h)`` rows: those of ``near`` at ``which``, the ``(1, h)`` row ``far`` everywhere else.
+
+    Example:
+        >>> spread(torch.tensor([[1.0], [2.0]]), torch.zeros(1, 1), torch.tensor([0, 3]), 4)[:, 0].tolist()
+        [1.0, 0.0, 0.0, 2.0]
+    """
+    slot = torch.zeros(size, dtype=torch.int64, device=near.device)
+    slot[which] = torch.arange(1, len(which) + 1, device=near.device)
+    return taken(torch.cat([far, near]), slot)

@@ -1,6 +1,6 @@
 """Sparse rows on a device, and where two of them meet: common neighbours, and whatever is built like them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, Self
@@ -22,7 +22,7 @@ class Meeting(NamedTuple):
     Attributes:
         pair: ``(e,)`` which of the pairs.
         node: ``(e,)`` the column that both rows have.
-        weight: ``(e,)`` product of the two entries.
+        weight: ``(e,)`` product of the two entries, or what else was asked for.
     """
 
     pair: Tensor
@@ -92,9 +92,12 @@ class Rows:
         return sparse_dense(self.indptr.int(), self.indices.int(), self.values, dense.contiguous())
 
 
-def meet(first: Rows, second: Rows, u: Tensor, v: Tensor) -> Meeting:
+def meet(
+    first: Rows, second: Rows, u: Tensor, v: Tensor, by: Callable[[Tensor, Tensor], Tensor] = torch.mul
+) -> Meeting:
     """Where row ``u`` of one matrix meets row ``v`` of another, for ``(p,)`` pairs: ``first_uk second_vk`` over ``k``.
 
+    ``by`` makes one weight of the two entries, in either order: their product, or such as ``torch.minimum``.
     Every entry of the shorter row is looked up in the longer one, so a pair costs ``min(|u|, |v|)`` searches.
 
     Example:
@@ -108,15 +111,17 @@ def meet(first: Rows, second: Rows, u: Tensor, v: Tensor) -> Meeting:
     found: list[Meeting] = []
     for begin, end in _portions(torch.minimum(first.lengths(u), second.lengths(v))):
         turned = swap[begin:end]
-        one = _looked_up(first, second, u[begin:end], v[begin:end], ~turned)
-        other = _looked_up(second, first, v[begin:end], u[begin:end], turned)
+        one = _looked_up(first, second, u[begin:end], v[begin:end], ~turned, by)
+        other = _looked_up(second, first, v[begin:end], u[begin:end], turned, by)
         both = Meeting(*(torch.cat(parts) for parts in zip(one, other, strict=True)))
         order = torch.argsort(both.pair, stable=True)
         found.append(Meeting(both.pair[order] + begin, both.node[order], both.weight[order]))
     return Meeting(*(torch.cat(parts) for parts in zip(*found, strict=True)))
 
 
-def _looked_up(short: Rows, long: Rows, u: Tensor, v: Tensor, chosen: Tensor) -> Meeting:
+def _looked_up(
+    short: Rows, long: Rows, u: Tensor, v: Tensor, chosen: Tensor, by: Callable[[Tensor, Tensor], Tensor]
+) -> Meeting:
     """The entries of row ``u`` of ``short`` that row ``v`` of ``long`` has too, for the chosen pairs."""
     which = chosen.nonzero()[:, 0]
     u, v = u[which], v[which]
@@ -124,7 +129,7 @@ def _looked_up(short: Rows, long: Rows, u: Tensor, v: Tensor, chosen: Tensor) ->
     node = short.indices[place]
     shared, there = long.find(v[pair], node)
     hit = shared.nonzero()[:, 0]
-    weight = short.values[place[hit]] * long.values[there[hit]]
+    weight = by(short.values[place[hit]], long.values[there[hit]])
     return Meeting(which[pair[hit]], node[hit], weight)
 
 

@@ -91,14 +91,18 @@ def constant_matrix(
 
 
 class SparseMatrix:
-    """A constant sparse matrix to multiply dense ones with; one that is ``symmetric`` is its own transpose."""
+    """A constant sparse matrix to multiply dense ones with; one that is ``symmetric`` is its own transpose.
+
+    Attributes:
+        matrix: as it was given.
+    """
 
     def __init__(
         self, matrix: csr_array, device: torch.device, dtype: torch.dtype = torch.float32, *, symmetric: bool = False
     ) -> None:
         self._forth = _csr(matrix, device, dtype)
         self._back = self._forth if symmetric else _csr(csr_array(matrix.T), device, dtype)
-        self._matrix = None if symmetric else matrix
+        self.matrix = matrix
         self._turned: Tensor | None = None
 
     def __matmul__(self, dense: Tensor) -> Tensor:
@@ -111,9 +115,9 @@ class SparseMatrix:
 
     def scaled(self, factors: Tensor) -> "SparseMatrix":
         """The same matrix with its ``(e,)`` entries multiplied by these factors; not of a symmetric one."""
-        assert self._matrix is not None
+        assert self._back is not self._forth
         if self._turned is None:
-            matrix = self._matrix
+            matrix = self.matrix
             places = csr_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
             turned = csr_array(places.T)
             turned.sort_indices()

@@ -1,0 +1,32 @@
+"""Settings of the pair MLP, and what it does not fit; without torch."""
+
+from dataclasses import dataclass
+
+from gelato.graph import Graph
+from gelato.methods.attributes import attributes_for
+from gelato.methods.pairwise.settings import DIRECTIONLESS, PairwiseSettings
+from gelato.prediction.settings import number, share, whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class MlpSettings(PairwiseSettings):
+    """Hyperparameters of the pair MLP.
+
+    Attributes:
+        hidden: width of the two hidden layers.
+        dropout: share dropped after each of them.
+    """
+
+    epochs: int = whole(100, 0)
+    learning_rate: float = number(1e-3, above=0)
+    hidden: int = whole(128)
+    dropout: float = share(0.5, most=0.99)
+
+
+needs_attributes = attributes_for("mlp")
+"""Why the pair MLP cannot learn from a graph, if it cannot."""
+
+
+def mlp_unfit(graph: Graph) -> str | None:
+    """Why the pair MLP does not fit a graph, if it does not."""
+    return DIRECTIONLESS.format("mlp") if graph.directed else needs_attributes(graph)
