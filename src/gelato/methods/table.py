@@ -127,6 +127,7 @@ METHODS: Registry[Method] = Registry(
             "NCN with the neighbours of one end as well, weighed by how likely a link to the other end is.",
             cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncnc_unfit,
             grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
+        ),
         "buddy": Method(
             "gelato.methods.buddy.model:BUDDY", BuddySettings, "BUDDY",
             "Layers on counts of the nodes around a pair and on products of propagated attributes.",
