@@ -1,4 +1,4 @@
-"""The networks of BUDDY and ELPH: blocks, symmetry, masking, regimes and losses on tiny graphs."""
+"""The networks of BUDDY and ELPH in all their forms, on tiny graphs: blocks, symmetry and masking."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ import torch
 from gelato import split
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.methods.buddy.features import StructuralFeatures
 from gelato.methods.buddy.model import BUDDY, ELPH
 from gelato.methods.buddy.network import NormedLayer
 from gelato.methods.buddy.settings import BuddySettings, ElphSettings, buddy_unfit, elph_unfit
@@ -106,37 +107,35 @@ def test_validation_is_that_of_exact_ranks(way, hidden):
     assert model.task(network, hidden, settings).validate() == pytest.approx(exact) == pytest.approx(carried[3])
 
 
-@pytest.mark.parametrize("way", ["buddy", "elph"])
-@pytest.mark.parametrize("regime", ["unbiased", "partitioned", "biased"])
-@pytest.mark.parametrize("loss", ["native", "balanced", "n-pair"])
-def test_every_regime_and_loss_takes_a_step(way, regime, loss, hidden):
-    model, settings = WAYS[way]
-    settings = settings.replaced(regime=regime, loss=loss, parts=2, batches=2)
-    network = model.network(hidden.train, settings, CPU)
-    task = model.task(network, hidden, settings)
-    for batch in task.batches(0):
-        assert torch.isfinite(task.backward(batch, torch.Generator()))
-        gradients = [parameter.grad for parameter in network.parameters()]
-        assert all(gradient is not None and torch.isfinite(gradient).all() for gradient in gradients)
-    assert not network.balanced
-
-
-@pytest.mark.parametrize("way", ["buddy", "elph"])
-def test_chunks_change_neither_the_loss_nor_its_gradient(way, hidden, monkeypatch):
-    """With the statistics of BatchNorm held still, as they are taken from each chunk."""
-    model, settings = WAYS[way]
+def test_every_pair_weighs_alike_in_the_native_loss(hidden):
+    """One mean of cross-entropies over links and non-links together."""
+    model, settings = WAYS["buddy"]
     settings = settings.replaced(regime="unbiased", batches=2, dropout=0.0, structure_dropout=0.0)
-    network = model.network(hidden.train, settings, CPU).double().eval()
-    outcomes = []
-    for numbers in (2**25, 1):
-        monkeypatch.setattr("gelato.methods.pairwise.task.NUMBERS", {"cpu": numbers})
-        task = model.task(network, hidden, settings)
-        monkeypatch.setattr(type(task), "chunk", 2**20 if numbers > 1 else 13)
-        task._views = Views(hidden.train, CPU, torch.float64)
-        loss = task.backward(next(iter(task.batches(0))), torch.Generator())
-        outcomes.append([loss, *(parameter.grad.clone() for parameter in network.parameters())])
-    for one, other in zip(*outcomes, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
+    network = model.network(hidden.train, settings, CPU).eval()
+    task = model.task(network, hidden, settings)
+    batch = next(iter(task.batches(0)))
+    loss = task.backward(batch, torch.Generator())
+    links, others = torch.tensor(hidden.train.edges[batch.links]).T, batch.non_links.pairs(0, batch.non_links.places)
+    with torch.no_grad():
+        context = network.context(task._views.masked(batch.links))
+        odds = torch.cat([-network(context, *links)[0], network(context, *others)[0]])
+    torch.testing.assert_close(loss.float(), torch.log1p(odds.exp()).mean(), rtol=1e-5, atol=0)
+
+
+def test_the_logit_is_that_of_the_formula(hidden):
+    """``w · [mean of relu(BN(W' s)) both ways ; relu(BN(W (h_u ∘ h_v))) ; RA] + b`` with ``H = Â X V + c``."""
+    network = fitted("buddy with all features", hidden).double()
+    view = Views(hidden.train, CPU, torch.float64).whole
+    X = torch.tensor(hidden.train.attributes)
+    encoder, features = network.encoder, StructuralFeatures(view, network.settings)
+    H = view.step @ X @ encoder.weights[0] + encoder.biases[0]
+    u, v = torch.tensor(cartesian(range(8), range(8, 12))).T
+    with torch.no_grad():
+        s, z = network.of_structure, network.of_products
+        both = (s.norm(s.linear(features.listed(a, b))).relu() for a, b in ((u, v), (v, u)))
+        parts = [sum(both) / 2, z.norm(z.linear(H[u] * H[v])).relu(), features.listed_allocation(u, v)]
+        wanted = network.last(torch.cat(parts, 1))[:, 0]
+        torch.testing.assert_close(network(network.context(view), u, v)[0], wanted)
 
 
 def test_a_single_row_in_training_is_normed_as_outside_it():
@@ -144,18 +143,6 @@ def test_a_single_row_in_training_is_normed_as_outside_it():
     layer(torch.randn(20, 4, generator=torch.Generator().manual_seed(0)))
     row = torch.ones(1, 4)
     torch.testing.assert_close(layer(row), layer.eval()(row))
-
-
-@pytest.mark.parametrize("way", ["buddy", "elph"])
-def test_without_attributes_each_node_has_an_embedding_and_others_are_refused(way):
-    model, settings = WAYS[way]
-    whole = random_graph(4, nodes=20)
-    bare = Graph(whole.adjacency)
-    hidden = split(bare, 0, (0.15, 0.15))
-    network, _ = trained(model, hidden, settings)
-    assert np.isfinite(model.scores_of(network, hidden.train).pairs(hidden.test)).all()
-    with pytest.raises(InputError, match="cannot be applied to other nodes"):
-        model.scores_of(network, whole)
 
 
 def test_directed_graphs_do_not_fit():

@@ -31,9 +31,11 @@ def distances(graph):
         neighbors[v].add(u)
     tables = []
     for source in range(graph.n):
-        table, frontier = {source: 0}, [source]
-        while frontier:
-            frontier = [w for u in frontier for w in neighbors[u] if w not in table and not table.update({w: table[u] + 1})]
+        table, queue = {source: 0}, [source]
+        for u in queue:
+            for w in neighbors[u] - table.keys():
+                table[w] = table[u] + 1
+                queue.append(w)
         tables.append(table)
     return tables
 
@@ -103,7 +105,9 @@ def test_the_order_of_features_turns_a_pair_round():
 def test_neighbors_outside_the_other_ball_count_only_on_request():
     view = view_of(path(9))
     pair = torch.tensor([1]), torch.tensor([7])
-    plain, zero_one = (StructuralFeatures(view, BuddySettings(zero_one=each)).listed(*pair)[0] for each in (False, True))
+    plain, zero_one = (
+        StructuralFeatures(view, BuddySettings(zero_one=each)).listed(*pair)[0] for each in (False, True)
+    )
     assert zero_one.tolist() == [0, 0, 0, 0, 2, 1, 2, 1]
     assert plain.tolist() == [0, 0, 0, 0, 0, 1, 0, 1]
     assert near_ones(2) == [4, 6]
@@ -140,27 +144,30 @@ def test_the_counts_of_a_link_do_not_see_it_when_it_is_masked():
 
 def test_sketches_agree_with_counts_within_their_error():
     random = np.random.default_rng(0)
-    n, m = 2700, 6000
-    popular = np.minimum(random.pareto(2, m).cumsum().searchsorted(random.random(m) * 1), n - 1)  # a few hubs
-    ends = np.column_stack([random.integers(0, n, m), np.where(random.random(m) < 0.5, random.integers(0, n, m), popular)])
+    n = 2700
+    ends = np.column_stack([random.integers(0, n, 6000), (n * random.random(6000) ** 3).astype(int)])  # with hubs
     graph = Graph.from_edges(ends[ends[:, 0] != ends[:, 1]], n)
     view = view_of(graph)
     near = balls(graph.adjacency, 2).tocoo()
     chosen = random.choice(len(near.row), 2000, replace=False)
     u, v = torch.tensor(near.row[chosen].astype(np.int64)), torch.tensor(near.col[chosen].astype(np.int64))
     exact, sketched = ExactCounts(view, 2), SketchedCounts(view, 2, seed=0)
-    assert torch.equal(sketched.listed(u, v), SketchedCounts(view, 2, seed=0).listed(u, v))
-    assert not torch.equal(sketched.listed(u, v), SketchedCounts(view, 2, seed=1).listed(u, v))
     sizes, estimates = (each._sizes.cumsum(1) for each in (exact, sketched))
     assert float(((estimates - sizes).abs() / sizes).mean()) < 0.07
     wanted, guessed = exact.listed(u, v), sketched.listed(u, v)
     scale = sizes[u, 2] + sizes[v, 2]
     assert float(((guessed - wanted).abs() / scale[:, None]).mean()) < 0.05
-    assert float((guessed - wanted).mean(0).abs().max() / scale.mean()) < 0.02  # nearly without bias
+    assert float((guessed - wanted).mean(0).abs().max() / scale.mean()) < 0.04  # pairs of a hub share its error
     assert float(torch.corrcoef(torch.stack([wanted[:, 3], guessed[:, 3]]))[0, 1]) > 0.9
     rows, columns = u[:3], v[:4]
     block = sketched.block(rows, columns)
     assert torch.equal(block.flatten(0, 1), sketched.listed(rows.repeat_interleave(4), columns.repeat(3)))
+
+
+def test_sketches_depend_on_the_seed_alone():
+    view, (u, v) = view_of(random_graph(17, nodes=30)), every_pair(20)
+    first, again, other = (SketchedCounts(view, 2, seed).listed(u, v) for seed in (0, 0, 1))
+    assert torch.equal(first, again) and not torch.equal(first, other)
 
 
 def test_sketches_of_a_star_see_that_all_leaves_share_the_hub():
