@@ -7,6 +7,7 @@ from gelato.graph import Graph
 from gelato.methods import heuristics
 from gelato.methods.auto.settings import AutoSettings
 from gelato.methods.boosted.settings import BoostedSettings
+from gelato.methods.buddy.settings import BuddySettings, ElphSettings, buddy_unfit, elph_unfit
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.settings import unfit as gae_unfit
 from gelato.methods.gcn.settings import GcnSettings
@@ -139,6 +140,18 @@ METHODS: Registry[Method] = Registry(
             "gelato.methods.mlp.model:MLP", MlpSettings, "pair MLP",
             "An MLP on sums and differences of the attributes of two nodes, without links.",
             cites="Mattos et al., KDD 2025", trains=True, extra=TRAIN, unfit=mlp_unfit,
+            grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5)},
+        ),
+        "buddy": Method(
+            "gelato.methods.buddy.model:BUDDY", BuddySettings, "BUDDY",
+            "Layers on counts of the nodes around a pair and on products of propagated attributes.",
+            cites="Chamberlain et al., ICLR 2023", trains=True, extra=TRAIN, unfit=buddy_unfit,
+            grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5)},
+        ),
+        "elph": Method(
+            "gelato.methods.buddy.model:ELPH", ElphSettings, "ELPH",
+            "Layers on counts of the nodes around a pair and on products of graph convolutions.",
+            cites="Chamberlain et al., ICLR 2023", trains=True, extra=TRAIN, unfit=elph_unfit,
             grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5)},
         ),
         "auto": Method(

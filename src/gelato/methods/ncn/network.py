@@ -9,6 +9,7 @@ from gelato.graph import Graph
 from gelato.methods.gelato.enhance.mlp import dropped
 from gelato.methods.ncn.settings import NcnSettings
 from gelato.methods.pairwise.network import Context, PairNetwork, spread, summed, taken
+from gelato.methods.pairwise.products import layer_on_products
 from gelato.methods.pairwise.rows import Meeting, Rows, meet
 from gelato.methods.pairwise.view import View
 
@@ -58,14 +59,10 @@ class Layers(nn.Module):
         return self._through(h, self.parts, list(self.layers), random)
 
     def products(self, rows: Tensor, columns: Tensor) -> Tensor:
-        """``(b c, .)`` of ``h_u ∘ h_v`` for ``(b, h)`` rows and ``(c, h)`` columns.
-
-        Without products to gather: ``W (h_u ∘ h_v) = (W diag h_u) h_v``.
-        """
+        """``(b c, .)`` of ``h_u ∘ h_v`` for ``(b, h)`` rows and ``(c, h)`` columns."""
         first = self.layers[0]
         assert isinstance(first, nn.Linear) and self.parts[0] == "lin"
-        weights = rows[:, None] * first.weight  # (b, h', h)
-        h = torch.baddbmm(first.bias, columns.expand(len(rows), -1, -1), weights.transpose(1, 2))
+        h = layer_on_products(first.weight, first.bias, rows, columns)
         return self._through(h.flatten(0, 1), self.parts[1:], list(self.layers)[1:], None)
 
     def _through(self, h: Tensor, parts: list[str], layers: list[nn.Module], random: torch.Generator | None) -> Tensor:
