@@ -18,6 +18,7 @@ from gelato.methods.heuristics.simrank import needs_a_small_graph
 from gelato.methods.method import Method, heuristic
 from gelato.methods.ncn.settings import NcnSettings, ncn_unfit
 from gelato.methods.parity import needs_common_neighbors, needs_odd_steps, needs_three_steps
+from gelato.methods.seal.settings import SealSettings, seal_unfit
 from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.registry import Registry
@@ -120,6 +121,12 @@ METHODS: Registry[Method] = Registry(
             "MLPs on products of propagated attributes and on their sums over common neighbours.",
             cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncn_unfit,
             grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
+        ),
+        "seal": Method(
+            "gelato.methods.seal.model:SEAL", SealSettings, "SEAL",
+            "Graph convolutions on the subgraph that encloses a pair, its nodes labelled by distances to both ends.",
+            cites="Zhang & Chen, NeurIPS 2018", trains=True, extra=TRAIN, unfit=seal_unfit,
+            grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

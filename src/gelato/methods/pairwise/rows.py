@@ -65,11 +65,16 @@ class Rows:
         """Number of entries of some rows."""
         return self.indptr[nodes + 1] - self.indptr[nodes]
 
-    def dense(self, nodes: Tensor) -> Tensor:
-        """``(b, n)`` some rows in full."""
+    def entries(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """The entries of some rows, one row after the other: ``(e,)`` which of the rows, and places in ``indices``."""
         lengths = self.lengths(nodes)
         row = torch.repeat_interleave(lengths)
-        place = _places(self.indptr[nodes], lengths, row)
+        shift = self.indptr[nodes] - (lengths.cumsum(0) - lengths)
+        return row, torch.arange(len(row), device=row.device) + shift[row]
+
+    def dense(self, nodes: Tensor) -> Tensor:
+        """``(b, n)`` some rows in full."""
+        row, place = self.entries(nodes)
         full = self.values.new_zeros(len(nodes), self.n)
         full[row, self.indices[place]] = self.values[place]
         return full
@@ -93,7 +98,7 @@ def meet(first: Rows, second: Rows, u: Tensor, v: Tensor) -> Meeting:
     """
     swap = first.lengths(u) > second.lengths(v)
     found: list[Meeting] = []
-    for begin, end in _portions(torch.minimum(first.lengths(u), second.lengths(v))):
+    for begin, end in portions(torch.minimum(first.lengths(u), second.lengths(v)), EXPANDED):
         turned = swap[begin:end]
         one = _looked_up(first, second, u[begin:end], v[begin:end], ~turned)
         other = _looked_up(second, first, v[begin:end], u[begin:end], turned)
@@ -107,9 +112,7 @@ def _looked_up(short: Rows, long: Rows, u: Tensor, v: Tensor, chosen: Tensor) ->
     """The entries of row ``u`` of ``short`` that row ``v`` of ``long`` has too, for the chosen pairs."""
     which = chosen.nonzero()[:, 0]
     u, v = u[which], v[which]
-    lengths = short.lengths(u)
-    pair = torch.repeat_interleave(lengths)
-    place = _places(short.indptr[u], lengths, pair)
+    pair, place = short.entries(u)
     node = short.indices[place]
     wanted = v[pair] * long.n + node
     there = torch.searchsorted(long.keys, wanted)
@@ -122,15 +125,9 @@ def _looked_up(short: Rows, long: Rows, u: Tensor, v: Tensor, chosen: Tensor) ->
     return Meeting(which[pair[hit]], node[hit], weight)
 
 
-def _places(begins: Tensor, lengths: Tensor, row: Tensor) -> Tensor:
-    """Positions of the entries of rows, one row after the other."""
-    shift = begins - (lengths.cumsum(0) - lengths)
-    return torch.arange(len(row), device=row.device) + shift[row]
-
-
-def _portions(lengths: Tensor) -> Iterator[tuple[int, int]]:
-    """Ranges of pairs with about ``EXPANDED`` entries each; at least one range."""
+def portions(lengths: Tensor, size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of pairs with about ``size`` entries each; at least one range."""
     total = torch.cat([lengths.new_zeros(1), lengths.cumsum(0)])
-    marks = torch.tensor(range(EXPANDED, int(total[-1]), EXPANDED), dtype=torch.int64, device=lengths.device)
+    marks = torch.tensor(range(size, int(total[-1]), size), dtype=torch.int64, device=lengths.device)
     cuts = sorted({0, *torch.searchsorted(total, marks).tolist(), len(lengths)})
     yield from pairwise(cuts) if len(cuts) > 1 else [(0, 0)]
