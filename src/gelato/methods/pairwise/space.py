@@ -67,7 +67,7 @@ class PairSpace:
 
     def numbers(self, pairs: Pairs) -> tuple[NDArray[np.bool_], Tensor]:
         """Which of some pairs are in the space, and the numbers of those."""
-        u, v = (torch.as_tensor(ends, device=self._order.device) for ends in pairs.T)
+        u, v = (torch.tensor(ends, device=self._order.device) for ends in pairs.T)
         inside = self._labels[u] == self._labels[v]
         u, v = u[inside], v[inside]
         part = self._labels[u]

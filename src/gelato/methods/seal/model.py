@@ -18,7 +18,7 @@ from gelato.training.settings import TrainingSettings
 class SEAL(PairPredictor):
     """Learning from subgraphs, embeddings and attributes for link prediction: see ``SealNetwork``.
 
-    No node has a row of its own, so a model without attributes can be applied to any graph.
+    No node has a learned row of its own, so a model of a graph without attributes can be applied to other nodes.
     """
 
     Settings: ClassVar[type[TrainingSettings]] = SealSettings
@@ -31,6 +31,6 @@ class SEAL(PairPredictor):
         return {} if self.settings.kept is not None else {"kept": usual_size(split.train, self.settings)}
 
     def adapt(self, graph: Graph) -> None:
-        """Carry what was learned over to another graph."""
+        """Carry what was learned over to another graph, with or without attributes."""
         self._network.check(graph)
         TrainedPredictor.adapt(self, graph)

@@ -121,7 +121,7 @@ class SealNetwork(PairNetwork):
         empty = self.of_nodes.bias.relu()[None]
         keys = torch.cat([h.detach()[:, 0], h.new_full((1,), -torch.inf)])
         chosen = self._largest(subgraphs, keys[:-1])
-        return keys[chosen], taken(torch.cat([rows, empty]), chosen.flatten()).unflatten(0, chosen.shape)
+        return keys[chosen], taken(torch.cat([rows, empty]), chosen.flatten()).view(*chosen.shape, CHANNELS)
 
     def _largest(self, subgraphs: Subgraphs, keys: Tensor) -> Tensor:
         """``(p, k)`` the nodes of each subgraph with the largest keys, largest first; ``N`` stands for none."""
@@ -141,7 +141,7 @@ class SealNetwork(PairNetwork):
         both = torch.cat([keys[u], keys[v]], 1)
         order = both.sort(dim=1, descending=True, stable=True).indices[:, : self.kept]
         place = torch.where(order < self.kept, u[:, None] * self.kept, (v[:, None] - 1) * self.kept) + order
-        return taken(context.tensors["rows"], place.flatten()).unflatten(0, place.shape)
+        return taken(context.tensors["rows"], place.flatten()).view(*place.shape, CHANNELS)
 
     def read(self, rows: Tensor, random: torch.Generator | None = None) -> Tensor:
         """``(p,)`` log-odds from ``(p, k, 16)`` sorted rows."""

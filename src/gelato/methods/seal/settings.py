@@ -23,13 +23,13 @@ class SealSettings(PairwiseSettings):
         layers: graph convolutions before the last one, whose width is 1.
         kept: nodes of a subgraph that sort pooling keeps; ``None``: as many as 60% of the training subgraphs have
             at most, and at least 10.
-        attributes: whether nodes have their attributes besides their labels. Without them the model can be applied to
-            any graph.
+        attributes: whether nodes have their attributes besides their labels.
         dropout: share dropped in the last hidden layer.
     """
 
     epochs: int = whole(20, 0)
     learning_rate: float = number(0.001, above=0)
+    batches: int = whole(50)
     batch_size: int = whole(128)
     hops: int = checked(1, lambda value: value in HOPS and not isinstance(value, bool), "be 1, 2 or 3")
     hidden: int = whole(32)
