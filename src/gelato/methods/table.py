@@ -21,6 +21,7 @@ from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
 from gelato.methods.ncn.settings import NcncSettings, NcnSettings, ncn_unfit, ncnc_unfit
 from gelato.methods.neo_gnn.settings import NeoGnnSettings, neo_gnn_unfit
 from gelato.methods.parity import needs_common_neighbors, needs_odd_steps, needs_three_steps
+from gelato.methods.seal.settings import SealSettings, seal_unfit
 from gelato.methods.spectral.choice import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.registry import Registry
@@ -153,6 +154,12 @@ METHODS: Registry[Method] = Registry(
             "Layers on counts of the nodes around a pair and on products of graph convolutions.",
             cites="Chamberlain et al., ICLR 2023", trains=True, extra=TRAIN, unfit=elph_unfit,
             grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5)},
+        ),
+        "seal": Method(
+            "gelato.methods.seal.model:SEAL", SealSettings, "SEAL",
+            "Graph convolutions on the subgraph that encloses a pair, its nodes labelled by distances to both ends.",
+            cites="Zhang & Chen, NeurIPS 2018", trains=True, extra=TRAIN, unfit=seal_unfit,
+            grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

@@ -109,7 +109,7 @@ def meet(
     """
     swap = first.lengths(u) > second.lengths(v)
     found: list[Meeting] = []
-    for begin, end in _portions(torch.minimum(first.lengths(u), second.lengths(v))):
+    for begin, end in portions(torch.minimum(first.lengths(u), second.lengths(v)), EXPANDED):
         turned = swap[begin:end]
         one = _looked_up(first, second, u[begin:end], v[begin:end], ~turned, by)
         other = _looked_up(second, first, v[begin:end], u[begin:end], turned, by)
@@ -133,9 +133,9 @@ def _looked_up(
     return Meeting(which[pair[hit]], node[hit], weight)
 
 
-def _portions(lengths: Tensor) -> Iterator[tuple[int, int]]:
-    """Ranges of pairs with about ``EXPANDED`` entries each; at least one range."""
+def portions(lengths: Tensor, size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of pairs with about ``size`` entries each; at least one range."""
     total = torch.cat([lengths.new_zeros(1), lengths.cumsum(0)])
-    marks = torch.tensor(range(EXPANDED, int(total[-1]), EXPANDED), dtype=torch.int64, device=lengths.device)
+    marks = torch.tensor(range(size, int(total[-1]), size), dtype=torch.int64, device=lengths.device)
     cuts = sorted({0, *torch.searchsorted(total, marks).tolist(), len(lengths)})
     yield from pairwise(cuts) if len(cuts) > 1 else [(0, 0)]
