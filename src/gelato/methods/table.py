@@ -10,8 +10,7 @@ from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.buddy.settings import BuddySettings, ElphSettings, buddy_unfit, elph_unfit
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.settings import unfit as gae_unfit
-from gelato.methods.gcn.settings import GcnSettings
-from gelato.methods.gcn.settings import unfit as gcn_unfit
+from gelato.methods.gcn.settings import GcnSettings, gcn_unfit
 from gelato.methods.gelato.settings import GRID as GELATO_GRID
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes

@@ -34,7 +34,7 @@ class Settings:
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name == "threads":
-                holds, rule = value is None or _is_whole(value, 1), "be at least 1, or None"
+                holds, rule = value is None or is_whole(value, 1), "be at least 1, or None"
             elif "rule" in each.metadata:
                 holds, rule = each.metadata["holds"](value), each.metadata["rule"]
             else:
@@ -99,7 +99,7 @@ def share(default: float | None, *, most: float = 1.0, below: float | None = Non
 
 def whole(default: int | None, least: int = 1) -> Any:
     """A whole number of at least ``least``."""
-    return _or_none(default, lambda value: _is_whole(value, least), f"be a whole number of at least {least}")
+    return _or_none(default, lambda value: is_whole(value, least), f"be a whole number of at least {least}")
 
 
 def one_of(default: str | None, known: Sequence[str]) -> Any:
@@ -119,5 +119,6 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _is_whole(value: Any, least: int) -> bool:
+def is_whole(value: Any, least: int) -> bool:
+    """Whether a value is a whole number of at least ``least``."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) < LARGEST

@@ -1,9 +1,17 @@
 """Settings that every trained method has, and what none of them can learn from; without torch."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from gelato.graph import Graph, has_values
-from gelato.prediction.settings import Settings, checked, number, whole
+from gelato.prediction.settings import Settings, checked, is_whole, number, whole
+
+
+def waits(default: int | None) -> Any:
+    """A patience: a number of epochs, or ``None``."""
+    return checked(
+        default, lambda value: value is None or is_whole(value, 1), "be a whole number of at least 1, or None"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +28,7 @@ class TrainingSettings(Settings):
 
     epochs: int = whole(100, 0)
     learning_rate: float = number(1e-3, above=0)
-    patience: int | None = whole(None)
+    patience: int | None = waits(None)
     random_state: int = whole(0, 0)
     device: str = checked("auto", lambda value: isinstance(value, str), "be the name of a device")
 

@@ -1,4 +1,4 @@
-"""What holds for gae and gcn alike: contracts of a trained method on tiny graphs."""
+"""GAE in all its ways: contracts of a trained method on tiny graphs."""
 
 import pickle
 
@@ -13,9 +13,6 @@ from gelato.graph import Graph
 from gelato.methods.gae.model import GAE
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.settings import unfit as gae_unfit
-from gelato.methods.gcn.model import GCN
-from gelato.methods.gcn.settings import GcnSettings
-from gelato.methods.gcn.settings import unfit as gcn_unfit
 from gelato.methods.gnn.encoder import embeddings
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
@@ -30,12 +27,9 @@ WAYS = {
     "gae biased": (GAE(), GaeSettings(**SMALL, width=4, regime="biased")),
     "gae masked": (GAE(), GaeSettings(**SMALL, width=4, batches=3)),
     "gae biased and masked": (GAE(), GaeSettings(**SMALL, width=4, regime="biased", batches=3)),
-    "gcn": (GCN(), GcnSettings(**SMALL, batch_size=5, passes=2)),
-    "gcn deeper": (GCN(), GcnSettings(**SMALL, layers=3, predictor_layers=3, ratio=3)),
-    "gcn shallow": (GCN(), GcnSettings(**SMALL, layers=1, predictor_layers=1, dropout=0.0)),
 }
 every_way = pytest.mark.parametrize("way", WAYS)
-masked_ways = pytest.mark.parametrize("way", [way for way in WAYS if "gcn" in way or "masked" in way])
+masked_ways = pytest.mark.parametrize("way", [way for way in WAYS if "masked" in way])
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +46,6 @@ def block_of(scores, n):
 def test_missing_links_inside_cliques_come_first(way):
     model, settings = WAYS[way]
     settings = settings.replaced(epochs=60, dropout=0.0, patience=None)
-    if "gcn" in way:
-        settings = settings.replaced(passes=1, batch_size=24)
     graph = two_cliques(8, bridge=True)
     order = np.argsort((graph.edges[:, 0] < 8) & (graph.edges[:, 1] >= 8), kind="stable")  # the bridge is the last one
     inside, bridge = graph.edges[order[:-1]], graph.edges[order[-1:]]
@@ -112,17 +104,11 @@ def test_scores_are_those_of_the_network_and_validation_that_of_exact_ranks(part
     assert task.validate() == pytest.approx(exact) == pytest.approx(carried[3])
     block = block_of(scores, parts.graph.n)
     np.testing.assert_allclose(block, block.T, rtol=1e-10, atol=1e-10)
-    encoder = getattr(network, "encoder", network)
-    H = embeddings(encoder, parts.train)
+    H = embeddings(network, parts.train)
     messages = task._messages
     with torch.no_grad():
-        torch.testing.assert_close(encoder(messages, messages.whole).double(), torch.tensor(H), rtol=1e-4, atol=1e-5)
-        if "gcn" in way:
-            pairs = torch.tensor(H[:, None] * H[None]).float().flatten(0, 1)
-            plain = network.predictor(pairs).double().numpy().reshape(block.shape)
-        else:
-            plain = H @ H.T
-    np.testing.assert_allclose(block, plain, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(network(messages, messages.whole).double(), torch.tensor(H), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(block, H @ H.T, rtol=1e-4, atol=1e-5)
 
 
 @every_way
@@ -225,9 +211,8 @@ def test_the_number_of_torch_threads_changes_rounding_only(parts, way):
 
 def test_directed_graphs_do_not_fit():
     graph = random_graph(0, directed=True)
-    for name, unfit in (("gae", gae_unfit), ("gcn", gcn_unfit)):
-        assert f"{name} scores (u, v) and (v, u) alike" in unfit(graph)
-        assert unfit(random_graph(0)) is None
+    assert "gae scores (u, v) and (v, u) alike" in gae_unfit(graph)
+    assert gae_unfit(random_graph(0)) is None
 
 
 @pytest.mark.parametrize(
@@ -236,9 +221,6 @@ def test_directed_graphs_do_not_fit():
         (GaeSettings, {"regime": "partitioned"}),
         (GaeSettings, {"width": 0}),
         (GaeSettings, {"dropout": 1.0}),
-        (GcnSettings, {"layers": 0}),
-        (GcnSettings, {"batch_size": 0.5}),
-        (GcnSettings, {"weight_decay": -1.0}),
     ],
 )
 def test_settings_refuse_what_has_no_meaning(settings, wrong):

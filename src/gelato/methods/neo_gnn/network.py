@@ -6,10 +6,10 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from gelato.graph import Graph
-from gelato.methods.gcn.network import HadamardMLP
 from gelato.methods.gnn.encoder import Encoder
 from gelato.methods.neo_gnn.settings import NeoGnnSettings
 from gelato.methods.pairwise.network import Context, PairNetwork, spread, summed, taken
+from gelato.methods.pairwise.products import HadamardMLP
 from gelato.methods.pairwise.rows import Rows, meet
 from gelato.methods.pairwise.view import View
 

@@ -4,18 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gelato.graph import Graph
-from gelato.prediction.settings import checked, number, one_of, whole
-from gelato.training.settings import TrainingSettings, needs_values
+from gelato.prediction.settings import number, one_of, whole
+from gelato.training.settings import TrainingSettings, needs_values, waits
 
 LEARNED_FROM = ("unbiased", "partitioned", "biased")
 LOSS_FORMS = ("native", "balanced", "n-pair")
 SELECTED_BY = ("unbiased", "balanced")
 
 DIRECTIONLESS = "{} scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is directed"
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +36,7 @@ class PairwiseSettings(TrainingSettings):
 
     epochs: int = whole(30, 0)
     learning_rate: float = number(0.005, above=0)
-    patience: int | None = checked(10, lambda value: value is None or _is_count(value), "be a count, or None")
+    patience: int | None = waits(10)
     regime: str = one_of("biased", LEARNED_FROM)
     parts: int = whole(10)
     batches: int = whole(10)
