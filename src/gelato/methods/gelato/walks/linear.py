@@ -28,7 +28,7 @@ class Selection:
     ) -> None:
         ordered = fixed and bool((index[1:] >= index[:-1]).all())
         self._nodes = torch.arange(size + 1, device=device)
-        self.index = torch.as_tensor(index, dtype=torch.int64, device=device)
+        self.index = torch.as_tensor(index, dtype=torch.int64, device=device).contiguous()
         self.order = None if ordered else torch.argsort(self.index, stable=True)
         self.offsets = torch.searchsorted(self.index if self.order is None else self.index[self.order], self._nodes)
 
