@@ -23,7 +23,6 @@ class BuddySettings(PairwiseSettings):
         sketches: whether to estimate the counts by MinHash and HyperLogLog, as on graphs whose balls are too large.
     """
 
-    epochs: int = whole(100, 0)
     learning_rate: float = number(0.001, above=0)
     batch_size: int = whole(512)
     weight_decay: float = number(1e-4)

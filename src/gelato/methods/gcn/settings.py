@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from gelato.methods.pairwise.settings import PairwiseSettings, symmetric_only
 from gelato.prediction.settings import share, whole
-from gelato.training.settings import waits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +17,6 @@ class GcnSettings(PairwiseSettings):
         dropout: share of each hidden layer dropped in training.
     """
 
-    epochs: int = whole(20, 0)
-    patience: int | None = waits(5)
-    passes: int = whole(5)
     hidden: int = whole(128)
     layers: int = whole(2)
     predictor_layers: int = whole(2)

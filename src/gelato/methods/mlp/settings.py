@@ -17,7 +17,6 @@ class MlpSettings(PairwiseSettings):
         dropout: share dropped after each of them.
     """
 
-    epochs: int = whole(100, 0)
     learning_rate: float = number(1e-3, above=0)
     hidden: int = whole(128)
     dropout: float = share(0.5, most=0.99)

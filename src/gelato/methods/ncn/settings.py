@@ -24,7 +24,6 @@ class NcnSettings(PairwiseSettings):
         tail: whether the MLPs on common neighbours and on products end with a relu.
     """
 
-    epochs: int = whole(100, 0)
     learning_rate: float = number(0.0024, above=0)
     encoder_learning_rate: float = number(0.0043, above=0)
     batch_size: int = whole(1152)

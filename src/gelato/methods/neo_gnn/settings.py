@@ -19,7 +19,6 @@ class NeoGnnSettings(PairwiseSettings):
         clip: norm that the gradient is scaled down to, where it is larger.
     """
 
-    epochs: int = whole(100, 0)
     learning_rate: float = number(0.01, above=0)
     hidden: int = whole(256)
     layers: int = whole(2)

@@ -25,7 +25,8 @@ class PairwiseSettings(TrainingSettings):
         batches: steps in one pass over all pairs; links and non-links are dealt to them at random. Not of ``biased``.
         batch_size: links in one step, where the regime is ``biased``.
         ratio: drawn non-links for each link, where the regime is ``biased``.
-        passes: over all links in an epoch. Each epoch ends with a validation over all pairs.
+        passes: over all links in an epoch. Each epoch ends with a validation over all pairs, which costs more than a
+            biased pass.
         loss: ``native`` as its authors trained the method; ``balanced`` the mean cross-entropy of links plus that of
             non-links; ``n-pair`` every link against its share of the non-links.
         weight_decay: of Adam.
@@ -34,15 +35,15 @@ class PairwiseSettings(TrainingSettings):
             ``balanced`` hits@100 against as many drawn non-links, which other studies report.
     """
 
-    epochs: int = whole(30, 0)
+    epochs: int = whole(20, 0)
     learning_rate: float = number(0.005, above=0)
-    patience: int | None = waits(10)
+    patience: int | None = waits(5)
     regime: str = one_of("biased", LEARNED_FROM)
     parts: int = whole(10)
     batches: int = whole(10)
     batch_size: int = whole(1024)
     ratio: int = whole(1)
-    passes: int = whole(1)
+    passes: int = whole(5)
     loss: str = one_of("native", LOSS_FORMS)
     weight_decay: float = number(0.0)
     clip: float | None = number(None, above=0)

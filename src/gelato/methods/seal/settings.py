@@ -27,7 +27,7 @@ class SealSettings(PairwiseSettings):
         dropout: share dropped in the last hidden layer.
     """
 
-    epochs: int = whole(20, 0)
+    passes: int = whole(1)
     learning_rate: float = number(0.001, above=0)
     batches: int = whole(50)
     batch_size: int = whole(128)
