@@ -1,6 +1,7 @@
 """How long the second stage will take."""
 
 from gelato.graph import Graph
+from gelato.methods.boosted.ranker import row_share
 from gelato.methods.boosted.second import has_torch
 from gelato.methods.boosted.settings import LISTED, BoostedSettings
 from gelato.methods.heuristics import autocovariance
@@ -40,9 +41,10 @@ def rows_to_learn_from(graph: Graph, settings: BoostedSettings) -> int:
 
 def tree_seconds(graph: Graph, settings: BoostedSettings) -> float:
     """Seconds of growing the trees and of ranking the candidates by them."""
-    trees = (settings.trees or settings.usual.trees) * (settings.bags or settings.usual.bags)
-    listed = LISTED * settings.candidate_count(graph)
-    return SECONDS_A_ROW * trees * (rows_to_learn_from(graph, settings) + listed)
+    bags = settings.bag_count(graph)
+    trees = (settings.trees or settings.usual.trees) * bags
+    rows = rows_to_learn_from(graph, settings) * row_share(bags) / row_share(1)
+    return SECONDS_A_ROW * trees * (rows + LISTED * settings.candidate_count(graph))
 
 
 def network_seconds(graph: Graph, settings: BoostedSettings) -> float:

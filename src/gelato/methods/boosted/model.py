@@ -108,7 +108,8 @@ class Boosted(StoredPredictor):
             progress(fold + 1, steps)
         rows = time.perf_counter()
         self.recall_, self.features_ = [each.recall for each in done], done[0].names
-        self.second_ = learned(done, self.settings.network_count(graph), self.settings)
+        settings = self.settings.replaced(bags=self.settings.bag_count(graph))
+        self.second_ = learned(done, settings.network_count(graph), settings)
         trees = time.perf_counter()
         progress(len(hidden) + 1, steps)
         self.others_ = self._fitted(split)

@@ -11,8 +11,8 @@ from gelato.kernels.threads import default_threads
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.trees import Forest, Tree, joined
 
-PER_LEAF, RIDGE, COLUMNS, ROWS = 50, 5.0, 0.5, 0.8
-"""Rows of a leaf at least, L2 penalty of its value, and the share of features and of rows that a tree sees."""
+PER_LEAF, RIDGE, COLUMNS = 50, 5.0, 0.5
+"""Rows of a leaf at least, L2 penalty of its value, and the share of features that a tree sees."""
 
 ROWS_OF_A_THREAD = 20_000
 """With fewer rows, threads wait for each other more than they grow."""
@@ -27,7 +27,7 @@ def grown(features: Matrix, labels: Labels, weights: Weights, settings: BoostedS
     grow = _lightgbm if _loads("lightgbm") else _histograms
     if grow is _histograms and not _loads("sklearn"):
         raise MissingDependency("boosted trees", "lightgbm", "boosted")
-    bags = settings.bags or settings.usual.bags
+    bags = settings.bags or 1
     trees: list[Tree] = []
     start = 0.0
     for more, begin in grow(
@@ -36,6 +36,15 @@ def grown(features: Matrix, labels: Labels, weights: Weights, settings: BoostedS
         trees += [(*tree[:4], tree[4] / bags, tree[5]) for tree in more]
         start += begin / bags
     return joined(trees, start)
+
+
+def row_share(bags: int) -> float:
+    """Share of the rows that a tree of so many bags sees: fewer where there are many, which then differ more.
+
+    >>> [row_share(bags) for bags in (1, 3, 6, 12)]
+    [0.8, 0.8, 0.4, 0.3]
+    """
+    return round(min(0.8, max(0.3, 2.4 / bags)), 3)
 
 
 def _loads(package: str) -> bool:
@@ -63,7 +72,7 @@ def _lightgbm(
         "min_data_in_leaf": _per_leaf(labels),
         "lambda_l2": RIDGE,
         "feature_fraction": COLUMNS,
-        "bagging_fraction": ROWS,
+        "bagging_fraction": row_share(len(seeds)),
         "bagging_freq": 1,
         "num_threads": min(settings.threads or default_threads(), 1 + len(labels) // ROWS_OF_A_THREAD),
         "deterministic": True,
@@ -109,7 +118,7 @@ def _histogram_trees(
 ) -> tuple[list[Tree], float]:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    rows = (np.random.default_rng((seed, 1)).random(len(labels)) < ROWS) | labels
+    rows = (np.random.default_rng((seed, 1)).random(len(labels)) < row_share(settings.bags or 1)) | labels
     model = HistGradientBoostingClassifier(
         learning_rate=settings.learning_rate,
         max_iter=settings.trees or settings.usual.trees,

@@ -15,7 +15,8 @@ class Effort(NamedTuple):
         rank: eigenpairs of the spectral stages.
         iterations: of the power iteration.
         trees: in a bag.
-        bags: of trees.
+        bags: of trees, where networks learn beside them.
+        bags_alone: of trees, where none do.
         networks: on graphs with many links.
         candidates: that each first stage proposes for a link of the graph.
         most_candidates: that it proposes at all.
@@ -28,6 +29,7 @@ class Effort(NamedTuple):
     iterations: int
     trees: int
     bags: int
+    bags_alone: int
     networks: int
     candidates: float
     most_candidates: int
@@ -36,8 +38,8 @@ class Effort(NamedTuple):
 
 
 EFFORTS = {
-    "quick": Effort(10, 256, 4, 300, 3, 1, 10, 150_000, 1_500_000, 200_000),
-    "full": Effort(10, 1024, 6, 300, 3, 2, 12, 400_000, 4_000_000, 500_000),
+    "quick": Effort(10, 256, 4, 300, 3, 5, 1, 10, 150_000, 1_500_000, 200_000),
+    "full": Effort(10, 1024, 6, 300, 3, 12, 2, 12, 400_000, 4_000_000, 500_000),
 }
 
 FEWEST_FOLDS = 4
@@ -65,7 +67,8 @@ class BoostedSettings(Settings):
         trees: number of trees.
         leaves: of a tree.
         learning_rate: share of each tree that is added.
-        bags: how many times the trees are grown, each time on other rows; their scores are averaged.
+        bags: how many times the trees are grown, each time on other rows, and on fewer the more there are; their scores
+            are averaged.
         networks: how many pair networks are averaged with the trees; none by default on graphs of few links.
         ranker: what ranks the candidates: ``trees``, ``trees and networks``, or the name of a feature; by default what
             ranks the validation links best.
@@ -119,6 +122,12 @@ class BoostedSettings(Settings):
         if self.networks is not None:
             return self.networks
         return self.usual.networks if graph.m >= LINKS_FOR_A_NETWORK else 0
+
+    def bag_count(self, graph: Graph) -> int:
+        """How many bags of trees to grow."""
+        if self.bags is not None:
+            return self.bags
+        return self.usual.bags if self.network_count(graph) else self.usual.bags_alone
 
     def rank_of(self, graph: Graph) -> int:
         """Eigenpairs of the spectral stages, at most half as many as nodes."""
