@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gelato.graph import Graph
 from gelato.methods.attributes import attributes_for
-from gelato.methods.pairwise.settings import DIRECTIONLESS, PairwiseSettings
+from gelato.methods.pairwise.settings import PairwiseSettings, symmetric_only
 from gelato.prediction.settings import number, share, whole
 
 
@@ -28,4 +28,4 @@ needs_attributes = attributes_for("mlp")
 
 def mlp_unfit(graph: Graph) -> str | None:
     """Why the pair MLP does not fit a graph, if it does not."""
-    return DIRECTIONLESS.format("mlp") if graph.directed else needs_attributes(graph)
+    return symmetric_only("mlp")(graph) or needs_attributes(graph)
