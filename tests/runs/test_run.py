@@ -48,11 +48,10 @@ def epochs_kept(folder):
     return json.loads(read_tensors(path)[1]["state"])["epoch"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_was_stopped_rudely_ends_with_the_same_weights(command, whole, tmp_path, number):
+def test_a_run_that_was_stopped_rudely_ends_with_the_same_weights(command, whole, tmp_path):
     folder = tmp_path / "run"
     stops = 0
-    for wanted in (1, 9, 17):
+    for wanted, number in ((1, signal.SIGKILL), (9, signal.SIGINT), (17, signal.SIGKILL)):
         process = subprocess.Popen([*command, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while epochs_kept(folder) < wanted and process.poll() is None:
             time.sleep(0.02)

@@ -38,6 +38,9 @@ REFERENCE = "ac"
 TRAIN = ("train", "torch")
 """The extra that trained methods need, and the package that tells whether it is installed."""
 
+QUICK_NETWORK = {"hidden": 64, "epochs": 8}
+"""Networks on pairs, trained on the spot."""
+
 PAGERANK_TERMS = 86
 
 
@@ -115,49 +118,49 @@ METHODS: Registry[Method] = Registry(
         "gcn": Method(
             "gelato.methods.gcn.model:GCN", GcnSettings, "GCN with a pair MLP",
             "An MLP on products of graph convolutions, trained on links and sampled non-links.",
-            cites="Li et al., NeurIPS 2023", trains=True, extra=TRAIN, unfit=gcn_unfit,
+            cites="Li et al., NeurIPS 2023", trains=True, extra=TRAIN, unfit=gcn_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
         ),
         "ncn": Method(
             "gelato.methods.ncn.model:NCN", NcnSettings, "neural common neighbours",
             "MLPs on products of propagated attributes and on their sums over common neighbours.",
-            cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncn_unfit,
+            cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncn_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
         ),
         "ncnc": Method(
             "gelato.methods.ncn.model:NCNC", NcncSettings, "neural common neighbours, completed",
             "NCN with the neighbours of one end as well, weighed by how likely a link to the other end is.",
-            cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncnc_unfit,
+            cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncnc_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
         ),
         "neo-gnn": Method(
             "gelato.methods.neo_gnn.model:NeoGNN", NeoGnnSettings, "Neo-GNN",
             "Learned weights of shared neighbours, mixed with an MLP on products of graph convolutions.",
-            cites="Yun et al., NeurIPS 2021", trains=True, extra=TRAIN, unfit=neo_gnn_unfit,
+            cites="Yun et al., NeurIPS 2021", trains=True, extra=TRAIN, unfit=neo_gnn_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5), "beta": (0.0, 0.1)},
         ),
         "mlp": Method(
             "gelato.methods.mlp.model:MLP", MlpSettings, "pair MLP",
             "An MLP on sums and differences of the attributes of two nodes, without links.",
-            cites="Mattos et al., KDD 2025", trains=True, extra=TRAIN, unfit=mlp_unfit,
+            cites="Mattos et al., KDD 2025", trains=True, extra=TRAIN, unfit=mlp_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5)},
         ),
         "buddy": Method(
             "gelato.methods.buddy.model:BUDDY", BuddySettings, "BUDDY",
             "Layers on counts of the nodes around a pair and on products of propagated attributes.",
-            cites="Chamberlain et al., ICLR 2023", trains=True, extra=TRAIN, unfit=buddy_unfit,
+            cites="Chamberlain et al., ICLR 2023", trains=True, extra=TRAIN, unfit=buddy_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5)},
         ),
         "elph": Method(
             "gelato.methods.buddy.model:ELPH", ElphSettings, "ELPH",
             "Layers on counts of the nodes around a pair and on products of graph convolutions.",
-            cites="Chamberlain et al., ICLR 2023", trains=True, extra=TRAIN, unfit=elph_unfit,
+            cites="Chamberlain et al., ICLR 2023", trains=True, extra=TRAIN, unfit=elph_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "dropout": (0.1, 0.3, 0.5)},
         ),
         "seal": Method(
             "gelato.methods.seal.model:SEAL", SealSettings, "SEAL",
             "Graph convolutions on the subgraph that encloses a pair, its nodes labelled by distances to both ends.",
-            cites="Zhang & Chen, NeurIPS 2018", trains=True, extra=TRAIN, unfit=seal_unfit,
+            cites="Zhang & Chen, NeurIPS 2018", trains=True, extra=TRAIN, unfit=seal_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
         ),
         "auto": Method(

@@ -170,7 +170,7 @@ def test_graphs_without_attributes_or_with_directions_do_not_fit():
     bare = replace(graph, attributes=None)
     assert mlp_unfit(graph) is None
     assert mlp_unfit(bare) == "mlp needs node attributes; give an attribute table (--attributes FILE)"
-    assert "those of all nodes are zero" in mlp_unfit(replace(graph, attributes=np.zeros((N, 2))))
+    assert "all attributes are 0" in mlp_unfit(replace(graph, attributes=np.zeros((N, 2))))
     assert "mlp scores (u, v) and (v, u) alike" in mlp_unfit(random_graph(0, directed=True))
     with pytest.raises(InputError, match="mlp needs node attributes"):
         MLP(**SMALL).fit(bare)

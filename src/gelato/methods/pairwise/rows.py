@@ -108,15 +108,15 @@ def meet(
         [2, 2]
     """
     swap = first.lengths(u) > second.lengths(v)
-    found: list[Meeting] = []
+    meetings: list[Meeting] = []
     for begin, end in portions(torch.minimum(first.lengths(u), second.lengths(v)), EXPANDED):
         turned = swap[begin:end]
         one = _looked_up(first, second, u[begin:end], v[begin:end], ~turned, by)
         other = _looked_up(second, first, v[begin:end], u[begin:end], turned, by)
         both = Meeting(*(torch.cat(parts) for parts in zip(one, other, strict=True)))
         order = torch.argsort(both.pair, stable=True)
-        found.append(Meeting(both.pair[order] + begin, both.node[order], both.weight[order]))
-    return Meeting(*(torch.cat(parts) for parts in zip(*found, strict=True)))
+        meetings.append(Meeting(both.pair[order] + begin, both.node[order], both.weight[order]))
+    return Meeting(*(torch.cat(parts) for parts in zip(*meetings, strict=True)))
 
 
 def _looked_up(

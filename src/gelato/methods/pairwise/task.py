@@ -146,13 +146,13 @@ class PairTask:
     def _hits(self, context: Context) -> float:
         """Share of the validation links above all but ``HITS - 1`` drawn non-links."""
         assert self._drawn is not None
-        found, drawn = (
+        linked, drawn = (
             torch.cat([self.network(context, *part.T)[0] for part in torch.split(pairs, self.chunk)])
             for pairs in self._drawn
         )
         if len(drawn) < HITS:
-            return float((found[:, None] > drawn).double().mean())
-        return float((found > drawn.topk(HITS).values[-1]).double().mean())
+            return float((linked[:, None] > drawn).double().mean())
+        return float((linked > drawn.topk(HITS).values[-1]).double().mean())
 
 
 def pairs_at_once(network: PairNetwork, device: torch.device) -> int:
