@@ -64,7 +64,8 @@ def one(name: str, method: str, seed: int, options: dict[str, Any], component: b
     line |= {each: 100 * metric(each, ranks) for each in METRICS}
     every = rank(model.scores(), unbiased(parts))
     line |= {f"unbiased {each}": 100 * metric(each, every) for each in ("hits@1000", "ap")}
-    return {**line, "best epoch": model.best_epoch_, "seconds": seconds}
+    selected = {"best epoch": model.best_epoch_, "validation hits@100": 100 * model.precision_}
+    return {**line, **selected, "seconds": seconds}
 
 
 def run(args: argparse.Namespace) -> None:

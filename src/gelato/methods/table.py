@@ -117,7 +117,7 @@ METHODS: Registry[Method] = Registry(
         ),
         "gcn": Method(
             "gelato.methods.gcn.model:GCN", GcnSettings, "GCN with a pair MLP",
-            "An MLP on products of graph convolutions, trained on links and sampled non-links.",
+            "An MLP on products of graph convolutions.",
             cites="Li et al., NeurIPS 2023", trains=True, extra=TRAIN, unfit=gcn_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
         ),
