@@ -11,7 +11,7 @@ from hypothesis import settings
 
 os.environ.setdefault("GELATO_DEBUG", "1")  # unexpected errors of commands are not turned into a line
 
-settings.register_profile("gelato", deadline=None, derandomize=True, max_examples=70)
+settings.register_profile("gelato", deadline=None, derandomize=True)
 settings.load_profile("gelato")
 
 SERVER = """

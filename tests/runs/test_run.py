@@ -48,10 +48,11 @@ def epochs_kept(folder):
     return json.loads(read_tensors(path)[1]["state"])["epoch"]
 
 
-def test_a_run_that_was_stopped_rudely_ends_with_the_same_weights(command, whole, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_was_stopped_rudely_ends_with_the_same_weights(command, whole, tmp_path, number):
     folder = tmp_path / "run"
     stops = 0
-    for wanted, number in ((1, signal.SIGKILL), (9, signal.SIGINT)):
+    for wanted in (1, 9, 17):
         process = subprocess.Popen([*command, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while epochs_kept(folder) < wanted and process.poll() is None:
             time.sleep(0.02)
@@ -60,7 +61,7 @@ def test_a_run_that_was_stopped_rudely_ends_with_the_same_weights(command, whole
             process.send_signal(number)
             stops += 1
         process.communicate(timeout=60)
-    assert stops == 2, "the runs ended before they were stopped; take a larger graph"
+    assert stops >= 2, "the runs ended before they were stopped; take a larger graph"
     before = epochs_kept(folder)
     assert 0 < before < SETTINGS["epochs"]
     done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=120)

@@ -368,7 +368,10 @@ def test_commands_tell_what_was_compared(graph, tmp_path, monkeypatch, capsys):
     [
         (("predict", "graph.npz", "--method", "ac", "--budget", "5"), "method 'ac' has no option 'budget'"),
         (("predict", "graph.npz", "--budget", "-1"), "--budget"),
-        (("predict", "graph.npz", "--option", "epochs=2"), "gcn, ncn, ncnc, neo-gnn, mlp, buddy, elph and seal; name"),
+        (
+            ("predict", "graph.npz", "--option", "epochs=2"),
+            "which is one of gelato, gae, gcn, ncn, ncnc, neo-gnn, mlp, buddy, elph and seal; name such a method",
+        ),
         (("predict", "graph.npz", "--model", "run", "--budget", "1"), "leave out --method, --budget"),
         (("tune", "graph.npz", "--method", "auto", "--out", "x"), "auto has no settings to tune; use one of"),
         (("estimate", "graph.npz", "--method", "ac", "--budget", "1"), "are for --step predict"),
