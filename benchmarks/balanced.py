@@ -14,6 +14,7 @@ import json
 import math
 import sys
 import time
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,13 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from gelato import Graph, load, new_predictor, split
-from gelato.methods.configuration import read_configuration, shipped_names
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import biased, unbiased
 
 RATIOS = (0.1, 0.2)
 METRICS = ("hits@100", "auc")
+SETTINGS = Path(__file__).with_name("balanced.toml")
 
 
 def largest_component(graph: Graph) -> Graph:
@@ -42,11 +43,10 @@ def largest_component(graph: Graph) -> Graph:
 
 
 def settings_of(method: str, graph: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Those that ship for this method and graph, trained biased and selected balanced."""
-    name = f"{method}/{graph}"
-    shipped = dict(read_configuration(name).settings) if name in shipped_names() else {}
+    """Those of ``balanced.toml`` for this method and graph, trained biased and selected balanced."""
+    known = tomllib.loads(SETTINGS.read_text()).get(method, {}).get(graph, {})
     regime = {"regime": "biased", "selection": "balanced", "passes": 1, "epochs": 100, "patience": 30}
-    return {**shipped, **regime, **options}
+    return {**known, **regime, **options}
 
 
 def one(name: str, method: str, seed: int, options: dict[str, Any], component: bool, seen: bool) -> dict[str, Any]:

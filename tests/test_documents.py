@@ -10,15 +10,17 @@ import pytest
 
 import gelato
 from gelato import METHODS
+from gelato.experiments import tables
 from gelato.experiments.experiment import read_experiment
 from gelato.experiments.outcomes import compared, kept
-from gelato.experiments.tables import BEGIN, END, placed, published_table
 from gelato.methods.auto import portfolio
 from gelato.methods.configuration import shipped_names
 
 ROOT = Path(__file__).parent.parent
 SOURCE = Path(gelato.__file__).parent
+RESULTS = ROOT / "docs" / "results"
 PUBLISHED = [f"paper/{name}" for name in ("cora", "citeseer", "pubmed", "photo", "computers")]
+COMPARED = ("ncn", "ncnc", "neo-gnn", "buddy", "elph", "seal", "gcn", "gae", "mlp")
 MODULES = sorted(
     ".".join(("gelato", *path.relative_to(SOURCE).with_suffix("").parts))
     for path in SOURCE.rglob("*.py")
@@ -71,17 +73,24 @@ def test_code_of_the_documents_runs(code, capsys):
         METHODS._parts = before
 
 
-def test_the_published_figures_of_the_readme_are_those_that_are_kept():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text.count(BEGIN) == text.count(END) == 1
-    assert placed(text, published_table(ROOT / "docs" / "results", PUBLISHED)) == text
+@pytest.mark.parametrize(
+    ("document", "marks", "table"),
+    [
+        ("README.md", tables.PUBLISHED, lambda: tables.published_table(RESULTS, PUBLISHED)),
+        ("docs/guide.md", tables.COMPARED, lambda: tables.methods_table(RESULTS, COMPARED, tuple(tables.TITLES)[:3])),
+    ],
+)
+def test_the_published_figures_of_the_documents_are_those_that_are_kept(document, marks, table):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    assert [text.count(mark) for mark in marks] == [1, 1]
+    assert tables.placed(text, table(), marks) == text
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_every_seed_of_the_published_figures_is_kept_and_agrees(name):
     """A change of a setting makes its outcomes stale, and this fails until they are run again."""
     experiment = read_experiment(name)
-    outcomes = kept(experiment, ROOT / "docs" / "results")
+    outcomes = kept(experiment, RESULTS)
     assert [outcome.seed for outcome in outcomes] == list(range(experiment.seeds))
     figures = {each.metric: each for each in compared(experiment, outcomes)}
     assert figures["ap"].agrees and figures["ap"].reported is not None

@@ -1,14 +1,19 @@
-"""The table of published figures, made from the outcomes that are kept."""
+"""Tables of published figures, made from the outcomes that are kept."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from gelato.experiments.experiment import Experiment, read_experiment
 from gelato.experiments.outcomes import Agreement, compared, kept
+from gelato.methods.configuration import shipped_names
 
 TITLES = {"cora": "Cora", "citeseer": "CiteSeer", "pubmed": "PubMed", "photo": "Photo", "computers": "Computers"}
 SHOWN = {"ap": "AP", "hits@1000": "hits@1000"}
-BEGIN, END = "<!-- published figures: gelato reproduce -->", "<!-- end of published figures -->"
+PUBLISHED = ("<!-- published figures: gelato reproduce -->", "<!-- end of published figures -->")
+"""Marks of the table of ``published_table`` in a document."""
+
+COMPARED = ("<!-- compared methods: gelato reproduce -->", "<!-- end of compared methods -->")
+"""Marks of the table of ``methods_table``."""
 
 
 def published_table(folder: Path, names: Sequence[str]) -> str:
@@ -23,11 +28,29 @@ def published_table(folder: Path, names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def placed(text: str, table: str) -> str:
-    """A document with the table between its marks."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+def methods_table(folder: Path, methods: Sequence[str], datasets: Sequence[str]) -> str:
+    """A Markdown table of methods: mean and deviation of the seeds kept, and in brackets what was reported."""
+    heads = [f"{TITLES[name]}, {title}" for name in datasets for title in SHOWN.values()]
+    lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    for method in methods:
+        cells = []
+        for name in (f"{method}/{dataset}" for dataset in datasets):
+            experiment = read_experiment(name) if name in shipped_names() else None
+            found = [] if experiment is None else compared(experiment, kept(experiment, folder))
+            by_metric = {each.metric: each for each in found}
+            for metric in SHOWN:
+                reported = "–" if experiment is None else _reported(experiment, metric)
+                cells.append(_ours(by_metric.get(metric)) + ("" if reported == "–" else f" ({reported})"))
+        lines.append(f"| `{method}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def placed(text: str, table: str, marks: tuple[str, str]) -> str:
+    """A document with the table between two marks."""
+    begin, end = marks
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def _reported(experiment: Experiment, metric: str) -> str:
@@ -38,4 +61,6 @@ def _reported(experiment: Experiment, metric: str) -> str:
 
 
 def _ours(comparison: Agreement | None) -> str:
-    return "–" if comparison is None else f"{comparison.mean:.2f} ± {comparison.std:.2f}"
+    if comparison is None:
+        return "–"
+    return f"{comparison.mean:.2f}" + ("" if comparison.seeds == 1 else f" ± {comparison.std:.2f}")

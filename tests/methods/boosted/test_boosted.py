@@ -328,8 +328,12 @@ def test_near_the_ceiling_recall_decides_what_ranks():
     poor = good.copy()
     lost = np.flatnonzero(sought)[np.argsort(good[sought])[:30]]
     poor[lost] -= n  # the last links fall below everything, the others rise a little
-    scored = {"poor": poor, "good": good}
-    precision = {"poor": 0.3335, "good": 0.3330}
-    assert best_ranker(precision, scored, sought, 1 / 3, hidden) == "good"
-    assert best_ranker({"poor": 0.30, "good": 0.29}, scored, sought, 1 / 3, hidden) == "poor"
-    assert best_ranker({"poor": 0.3335, "good": 0.29}, scored, sought, 1 / 3, hidden) == "poor"
+    late = good.copy()
+    late[hidden : hidden + 2000] = -1500.5  # non-links stand above half of the hidden links, and tie
+    tied = np.zeros(n)
+    scored = {"tied": tied, "late": late, "poor": poor, "good": good}
+    precision = {"tied": 0.3334, "late": 0.3333, "poor": 0.3335, "good": 0.3330}
+    assert best_ranker(precision, scored, sought, 1 / 3) == "good"
+    assert best_ranker({"tied": 0.3334, "late": 0.3333}, scored, sought, 1 / 3) == "late"
+    assert best_ranker({"poor": 0.30, "good": 0.29}, scored, sought, 1 / 3) == "poor"
+    assert best_ranker({"poor": 0.3335, "good": 0.29}, scored, sought, 1 / 3) == "poor"

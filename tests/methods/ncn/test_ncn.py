@@ -57,6 +57,7 @@ def test_the_sum_goes_over_transformed_embeddings_of_common_neighbours():
 @pytest.mark.parametrize("table", [0, 10**9])
 def test_completed_neighbours_count_by_their_likelihood(table, monkeypatch):
     monkeypatch.setitem(completion.TABLE, "cpu", table)
+    monkeypatch.setattr(completion, "SQUARE", 6)  # the table is filled in several goes
     graph = random_graph(5, nodes=20)
     network, context = double("ncnc", graph, offset=0.1, scale=2.0, pt=0.6, weight=0.9)
     plain = Context(context.view, context.tensors, {"links": context.view.neighbors})

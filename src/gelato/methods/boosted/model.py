@@ -197,8 +197,8 @@ class Boosted(StoredPredictor):
         self.validation_ = {name: found * average_precision(each, sought) for name, each in (scored | columns).items()}
         ranker = self.settings.ranker
         if ranker is None:
-            hidden = len(split.valid) + len(split.test)
-            ranker = best_ranker(self.validation_, scored | columns, sought, len(split.valid) / max(1, hidden), hidden)
+            ceiling = len(split.valid) / max(1, len(split.valid) + len(split.test))
+            ranker = best_ranker(self.validation_, scored | columns, sought, ceiling)
         if ranker not in self.validation_:
             raise InputError(f"ranker must be one of {', '.join(self.validation_)}, got {ranker!r}")
         self.chosen_ = {"ranker": ranker}
@@ -320,29 +320,28 @@ class Boosted(StoredPredictor):
 
 
 def best_ranker(
-    precision: Mapping[str, float],
-    scored: Mapping[str, NDArray[Any]],
-    sought: NDArray[np.bool_],
-    ceiling: float,
-    hidden: int,
+    precision: Mapping[str, float], scored: Mapping[str, NDArray[Any]], sought: NDArray[np.bool_], ceiling: float
 ) -> str:
     """The name of the best ranker by average precision on validation links; of equals, the first.
 
     Test links are among the non-links, so no ranker can be expected to pass the ``ceiling``, the share of validation
-    links in the ``hidden`` links. Rankers that come near to it are told apart by how many validation links they have
-    among the first ``hidden + DEPTH`` pairs instead.
+    links in all hidden ones. Rankers that come near to it are told apart by the validation links that stand above all
+    but ``DEPTH`` pairs that are not hidden links: where ``k`` pairs hold ``h`` validation links, about ``k - h /
+    ceiling``.
     """
     best = max(precision, key=lambda name: precision[name])
     near = [name for name, value in precision.items() if value >= NEAR * ceiling]
     if precision[best] < NEAR * ceiling:
         return best
-    depth = min(hidden + DEPTH, len(sought)) - 1
 
-    def recall(name: str) -> int:
-        score = scored[name]
-        return int((score[sought] >= np.partition(score, len(score) - 1 - depth)[len(score) - 1 - depth]).sum())
+    def found(name: str) -> int:
+        order = np.argsort(-scored[name], kind="stable")
+        hits, score = np.cumsum(sought[order]), scored[name][order]
+        last = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)  # of pairs that tie
+        hits = hits[last][last + 1 - hits[last] / ceiling <= DEPTH]
+        return int(hits.max(initial=0))
 
-    return max(near, key=recall)
+    return max(near, key=lambda name: (found(name), precision[name]))
 
 
 def average_precision(score: NDArray[Any], sought: NDArray[np.bool_]) -> float:

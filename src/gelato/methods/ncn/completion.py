@@ -14,6 +14,9 @@ from gelato.methods.pairwise.view import View
 TABLE = {"cpu": 2**26, "cuda": 2**30}
 """Pairs of which all likelihoods are kept, at most; of more they are computed again where they are needed."""
 
+SQUARE = 512
+"""Rows of that table that are filled together, with the columns from the first of them on."""
+
 MANY = 0.05
 """Share of all pairs that must be asked for before all of them are computed."""
 
@@ -47,21 +50,27 @@ class Likely:
         """``(b, n)`` of some nodes with every node."""
         if self._table is None and self._small:
             self._fill()
-        return self._computed(nodes) if self._table is None else self._table[nodes]
+        if self._table is not None:
+            return self._table[nodes]
+        return self._computed(nodes, torch.arange(self._context.view.n, device=nodes.device))
 
     def _fill(self) -> None:
-        nodes = torch.arange(self._context.view.n, device=self._context.view.device)
-        self._table = self._computed(nodes)
+        """All pairs, each computed once."""
+        view = self._context.view
+        nodes = torch.arange(view.n, device=view.device)
+        self._table = torch.empty(view.n, view.n, dtype=view.dtype, device=view.device)
+        for rows in torch.split(nodes, SQUARE):
+            first, last = int(rows[0]), int(rows[-1]) + 1
+            upper = self._computed(rows, nodes[first:])
+            self._table[first:last, first:] = upper
+            self._table[last:, first:last] = upper[:, last - first :].T
 
-    def _computed(self, nodes: Tensor) -> Tensor:
+    def _computed(self, nodes: Tensor, columns: Tensor) -> Tensor:
         network, context = self._network, self._context
-        every = torch.arange(context.view.n, device=nodes.device)
-        at_once = rows_at_once(network, len(every), nodes.device)
+        at_once = rows_at_once(network, len(columns), nodes.device)
         with network.untrained():
-            odds = torch.cat([NcnNetwork.block(network, context, some, every) for some in torch.split(nodes, at_once)])
-        odds = network.chance(odds)
-        odds[torch.arange(len(nodes), device=nodes.device), nodes] = 0
-        return odds
+            blocks = [NcnNetwork.block(network, context, some, columns) for some in torch.split(nodes, at_once)]
+        return network.chance(torch.cat(blocks)).masked_fill_(nodes[:, None] == columns, 0)
 
     def _chances(self, u: Tensor, v: Tensor) -> Tensor:
         network = self._network
