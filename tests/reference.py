@@ -24,46 +24,58 @@ def product(A, B):
     ]
 
 
-def neighbors(graph, u):
-    """Where the links of ``u`` lead."""
-    return {v for v in range(graph.n) if graph.adjacency[u, v] != 0}
+def neighbors(graph):
+    """Where the links of each node lead, and where those into it come from."""
+    out, into = ([set() for _ in range(graph.n)] for _ in range(2))
+    for u, row in enumerate(graph.adjacency.toarray().tolist()):
+        for v, weight in enumerate(row):
+            if weight != 0:
+                out[u].add(v)
+                into[v].add(u)
+    return out, into
 
 
-def degree(graph, u):
-    """Number of links of ``u``, in both directions."""
-    into = {v for v in range(graph.n) if graph.adjacency[v, u] != 0}
-    return len(neighbors(graph, u)) + (len(into) if graph.directed else 0)
+def degrees(graph):
+    """Number of links of each node, in both directions."""
+    out, into = neighbors(graph)
+    return [len(out[u]) + (len(into[u]) if graph.directed else 0) for u in range(graph.n)]
 
 
-def common(graph, u, v):
-    return [k for k in range(graph.n) if graph.adjacency[u, k] != 0 and graph.adjacency[k, v] != 0]
+def common(graph):
+    """The nodes on the walks of two links between two nodes, in order."""
+    out, into = neighbors(graph)
+    return lambda u, v: [k for k in range(graph.n) if k in out[u] and k in into[v]]
 
 
 def cn(graph):
-    return lambda u, v: Fraction(len(common(graph, u, v)))
+    between = common(graph)
+    return lambda u, v: Fraction(len(between(u, v)))
 
 
 def aa(graph):
     """fsum rounds once, so the same degrees in another order give the same number."""
-    return lambda u, v: math.fsum(1 / math.log(degree(graph, k)) for k in common(graph, u, v) if degree(graph, k) > 1)
+    between, degree = common(graph), degrees(graph)
+    return lambda u, v: math.fsum(1 / math.log(degree[k]) for k in between(u, v) if degree[k] > 1)
 
 
 def ra(graph):
-    return lambda u, v: sum((Fraction(1, degree(graph, k)) for k in common(graph, u, v)), Fraction(0))
+    between, degree = common(graph), degrees(graph)
+    return lambda u, v: sum((Fraction(1, degree[k]) for k in between(u, v)), Fraction(0))
 
 
 def jaccard(graph):
+    out, into = neighbors(graph)
+
     def score(u, v):
-        into = {k for k in range(graph.n) if graph.adjacency[k, v] != 0}
-        either = neighbors(graph, u) | into
-        return Fraction(len(neighbors(graph, u) & into), len(either)) if either else Fraction(0)
+        either = out[u] | into[v]
+        return Fraction(len(out[u] & into[v]), len(either)) if either else Fraction(0)
 
     return score
 
 
 def pa(graph):
-    into = [sum(1 for k in range(graph.n) if graph.adjacency[k, v] != 0) for v in range(graph.n)]
-    return lambda u, v: Fraction(len(neighbors(graph, u)) * into[v])
+    out, into = neighbors(graph)
+    return lambda u, v: Fraction(len(out[u]) * len(into[v]))
 
 
 def katz(graph, beta=0.005, steps=3):
@@ -105,7 +117,7 @@ def ppr(graph, damping=0.85):
 
 def simrank(graph, decay=0.8, iterations=5):
     before = {(u, v): float(u == v) for u in range(graph.n) for v in range(graph.n)}
-    into = [[k for k in range(graph.n) if graph.adjacency[k, v] != 0] for v in range(graph.n)]
+    into = [sorted(nodes) for nodes in neighbors(graph)[1]]
     for _ in range(iterations):
         after = {}
         for u, v in before:

@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import betaincinv
 
 from gelato.figures import enumeration, share
@@ -187,6 +186,8 @@ class ExpectedPrecision:
     @cached_property
     def _chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """``(K,)`` the chance of each suggestion, and its interval."""
+        from scipy.optimize import isotonic_regression  # its import takes 0.2 s, and few commands need it
+
         places = self.repeats * np.diff(self.size, prepend=0.0)
         hits = np.diff(self._counts, prepend=0.0).sum(axis=0)
         group = _groups(places)

@@ -74,6 +74,7 @@ def drawn(name: str, alternative: str, draw: Callable[[Any], None], *, height: f
         svg, png = io.BytesIO(), io.BytesIO()
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(svg, format="svg", metadata=nothing, transparent=True)
+        figure.set_layout_engine(None)  # the png keeps the places of the svg, which take a while to find
         figure.savefig(png, format="png", metadata={"Software": None}, facecolor="white")
     palette = {INK: "currentColor"} | {colour: f"var(--series-{i}, {colour})" for i, colour in enumerate(COLOURS)}
     inline = tidy(svg.getvalue().decode(), name, alternative, palette)

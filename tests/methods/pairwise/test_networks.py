@@ -1,53 +1,40 @@
-"""What every network on pairs must hold: blocks, masking, order of nodes, regimes, losses and chunks."""
+"""What every network on pairs must hold: blocks, masking, order of nodes, regimes, losses, chunks and refusals."""
+
+import pickle
+import re
 
 import numpy as np
 import pytest
 import torch
 
-from gelato import Graph, InputError, new_predictor, split
+from gelato import Graph, InputError, split
 from gelato.methods import METHODS
 from gelato.methods.pairwise import task as task_module
 from gelato.methods.pairwise.block import NetworkBlock
+from gelato.methods.pairwise.predictor import PairPredictor
 from gelato.methods.pairwise.settings import LEARNED_FROM, LOSS_FORMS
 from gelato.methods.pairwise.view import Views
 from graphs import random_graph
+from pair_networks import CPU, NAMES, SMALL, every, hub_graph, model_of, network_of, undropped
 
-NAMES = [name for name, method in METHODS.items() if {"regime", "selection"} <= set(method.options())]
-SMALL = {"hidden": 6, "epochs": 1, "patience": None, "batch_size": 20, "batches": 3, "parts": 2}
-CPU = torch.device("cpu")
+LINKS_DO_NOT_MATTER, OWN_LINK_NEVER_SEEN = "mlp", "seal"
 
-every = pytest.mark.parametrize("name", NAMES)
-
-
-def model_of(name, **settings):
-    known = METHODS[name].options()
-    return new_predictor(name, **{key: value for key, value in (SMALL | settings).items() if key in known})
-
-
-def undropped(name):
-    """Settings without anything by chance."""
-    return {key: 0.0 for key in METHODS[name].options() if key.endswith("dropout")}
-
-
-def hub_graph(seed=1, nodes=24):
-    """Random links, a hub, a far component and an isolated node."""
-    random = np.random.default_rng(seed)
-    links = [(0, v) for v in range(1, 9)] + [tuple(random.integers(1, nodes - 5, 2)) for _ in range(18)]
-    links += [(nodes - 4, nodes - 3), (nodes - 3, nodes - 2)]
-    return Graph.from_edges(
-        np.array(links), nodes, attributes=random.random((nodes, 5)) * (random.random((nodes, 5)) > 0.4)
-    )
+WRONG = [
+    ("layers", 0, "be a whole number of at least 1"),
+    ("predictor_layers", 0, "be a whole number of at least 1"),
+    ("hidden", 0, "be a whole number of at least 1"),
+    ("batch_size", 0.5, "be a whole number of at least 1"),
+    ("batch_size", 20.5, "be a whole number of at least 1"),
+    ("weight_decay", -1.0, "be a number of at least 0"),
+    ("dropout", 1.0, "lie between 0 and 0.99"),
+    ("regime", "some", "be one of unbiased, partitioned, biased"),
+]
+REFUSED = [(name, *wrong) for name in NAMES for wrong in WRONG if wrong[0] in METHODS[name].options()]
 
 
-def network_of(name, graph, **settings):
-    model = model_of(name, **settings)
-    network = model.network(graph, model.settings, CPU)
-    with torch.no_grad():  # statistics and biases that are not 0
-        random = torch.Generator().manual_seed(3)
-        for key, value in network.state_dict().items():
-            if value.is_floating_point():
-                value += 0.2 * torch.rand(value.shape, generator=random) if "var" not in key else 0.5
-    return network
+def test_every_predictor_of_pairs_is_tested_here():
+    assert [name for name in METHODS if issubclass(METHODS[name].predictor(), PairPredictor)] == NAMES
+    assert {name for name, key, *_ in REFUSED if key == "layers"} == {"gcn", "ncn", "ncnc", "neo-gnn", "elph", "seal"}
 
 
 @every
@@ -62,6 +49,24 @@ def test_a_block_equals_the_pairs_one_by_one(name):
     np.testing.assert_allclose(block(rows[1:2], columns[3:9]), wanted[1:2, 3:9], rtol=1e-9, atol=1e-10)
     assert block(rows[:0], columns).shape == (0, graph.n) and block.listed(listed[:0]).shape == (0,)
     assert len(np.unique(wanted[off].round(12))) > 20  # something to tell apart
+
+
+@every
+def test_the_block_of_scores_is_picklable_and_does_not_depend_on_how_rows_are_grouped(name, monkeypatch):
+    graph = hub_graph(9)
+    block = model_of(name).scores_of(network_of(name, graph), graph).block
+    nodes = np.arange(graph.n)
+    before = pickle.loads(pickle.dumps(block))
+    whole = block(nodes, nodes)
+    assert whole.shape == (graph.n, graph.n) and whole.dtype == np.float64 and np.isfinite(whole).all()
+    for each in (before, pickle.loads(pickle.dumps(block))):
+        np.testing.assert_allclose(each(nodes, nodes), whole, rtol=1e-12, atol=1e-13)
+        assert each.listed(np.array([[0, 3], [5, 23]])) == pytest.approx(whole[[0, 5], [3, 23]], rel=1e-12, abs=1e-13)
+    for numbers in (task_module.NUMBERS["cpu"], 1):  # of rows that are scored together: all, or one
+        monkeypatch.setitem(task_module.NUMBERS, "cpu", numbers)
+        for rows in (nodes[:1], nodes[1:7], nodes[7:], nodes[::3], nodes[:0]):
+            np.testing.assert_allclose(block(rows, nodes), whole[rows], rtol=1e-12, atol=1e-13)
+            np.testing.assert_allclose(block(rows, nodes[1::2]), whole[rows, 1::2], rtol=1e-12, atol=1e-13)
 
 
 @every
@@ -95,7 +100,10 @@ def test_a_masked_link_leaves_no_trace_in_its_own_score(name):
             masked = network(network.context(Views(graph, CPU).masked(np.array([link]))), u, v)
             views = Views(graph.without(graph.edges[link : link + 1]), CPU)
             absent = network(network.context(views.whole), u, v)
+            seen = network(network.context(Views(graph, CPU).whole), u, v)
         torch.testing.assert_close(masked, absent, rtol=1e-6, atol=1e-6)
+        if name not in (LINKS_DO_NOT_MATTER, OWN_LINK_NEVER_SEEN):
+            assert not torch.allclose(masked, seen, rtol=1e-6, atol=1e-6)
 
 
 @every
@@ -104,7 +112,7 @@ def test_a_masked_link_leaves_no_trace_in_its_own_score(name):
 def test_every_regime_and_loss_trains(name, regime, loss):
     hidden = split(random_graph(5, nodes=30), 0, (0.15, 0.15))
     model = model_of(name, regime=regime, loss=loss).fit(hidden)
-    assert np.isfinite(model.history_[0].loss) and model.skipped_ == 0
+    assert np.isfinite(model.history_[0].loss) and model.skipped_ == 0 and 0 <= model.precision_ <= 1
     assert np.isfinite(model.scores().pairs(hidden.test)).all()
 
 
@@ -132,16 +140,21 @@ def test_the_size_of_chunks_changes_rounding_only(name, loss, monkeypatch):
 
 @every
 def test_without_attributes_it_scores_the_nodes_it_knows(name):
-    graph = Graph(random_graph(7, nodes=25).adjacency)
+    whole = random_graph(7, nodes=25)
+    graph = Graph(whole.adjacency)
     if METHODS[name].unfit(graph) is not None:
         pytest.skip("needs attributes")
     hidden = split(graph, 0, (0.15, 0.15))
     model = model_of(name).fit(hidden)
     assert np.isfinite(model.scores().pairs(hidden.test)).all()
     network = model.network(hidden.train, model.settings, CPU)
+    assert network.by_node == (name != "seal")
     if network.by_node:
-        with pytest.raises(InputError, match="cannot be applied to other nodes"):
-            model.scores_of(network, Graph.from_edges([(0, 1)], 26))
+        assert (graph.n, SMALL["hidden"]) in [tuple(each.shape) for each in network.parameters()]
+        message = f"one embedding for each of {graph.n} nodes, and cannot be applied to other nodes"
+        for other in (Graph.from_edges([(0, 1)], 26), whole):  # of other nodes, or with attributes
+            with pytest.raises(InputError, match=message):
+                model.scores_of(network, other)
 
 
 @every
@@ -149,3 +162,37 @@ def test_selection_by_balanced_hits_is_a_share(name):
     hidden = split(random_graph(8, nodes=30), 0, (0.15, 0.15))
     model = model_of(name, selection="balanced").fit(hidden)
     assert 0 <= model.precision_ <= 1
+
+
+@every
+def test_a_model_with_attributes_scores_other_graphs_of_as_many(name):
+    model = model_of(name, attributes=True).fit(split(random_graph(6, nodes=30), 0, (0.15, 0.15)))
+    other = random_graph(5, nodes=9)
+    pairs = np.array([(u, v) for u in range(other.n) for v in range(other.n)])
+    scores = model.applied(other).scores()
+    assert scores.n == other.n != model.graph_.n
+    applied, direct = scores.pairs(pairs), model.scores_of(model._network, other).pairs(pairs)
+    assert applied.shape == (other.n**2,) and np.isfinite(applied).all()
+    np.testing.assert_allclose(direct, applied, rtol=1e-12, atol=1e-13)
+    fewer = Graph(other.adjacency, attributes=np.ones((other.n, 2)))
+    for scores_of in (
+        lambda graph: model.applied(graph).scores(),
+        lambda graph: model.scores_of(model._network, graph),
+    ):
+        with pytest.raises(InputError, match=r"^the model learned from 3 attributes, but the graph has 2$"):
+            scores_of(fewer)
+
+
+@every
+def test_directed_graphs_do_not_fit(name):
+    assert f"{name} scores (u, v) and (v, u) alike" in METHODS[name].unfit(random_graph(0, directed=True))
+    assert METHODS[name].unfit(random_graph(0)) is None
+
+
+@pytest.mark.parametrize(("name", "key", "value", "rule"), REFUSED, ids=[f"{n}-{k}-{v}" for n, k, v, _ in REFUSED])
+def test_settings_refuse_what_has_no_meaning(name, key, value, rule):
+    message = re.escape(f"{key} must {rule}, got {value!r}")
+    with pytest.raises(InputError, match=f"^{message}$"):
+        METHODS[name].settings(**{key: value})
+    with pytest.raises(InputError, match=f"^method '{name}': {message}$"):
+        model_of(name, **{key: value})

@@ -9,6 +9,7 @@ from torch import nn
 
 from gelato.methods.boosted.network import Matrix, PairNetwork, knots_of, scaled
 from gelato.methods.boosted.settings import BoostedSettings
+from gelato.training.adam import AdamW
 from gelato.training.predictor import device_of
 
 WIDTH, EPOCHS, BATCH, RATE, DECAY = 256, 12, 4096, 2e-3, 1e-2
@@ -66,7 +67,7 @@ def _fitted(
         torch.manual_seed(seed)
         layers = (nn.Linear(x.shape[1], WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
         network = nn.Sequential(*layers).to(x.device)
-        optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
+        optimiser = AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
         steps = epochs * -(-len(x) // BATCH)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=max(2, steps))
         for _ in range(epochs):

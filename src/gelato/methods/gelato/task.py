@@ -12,6 +12,7 @@ from gelato.methods.gelato.scorer import Scorer
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.gelato.step import EagerStep, ReplayedStep
 from gelato.ranking.ranks import Ranks
+from gelato.training.adam import Adam
 from gelato.training.losses import LOSSES
 
 
@@ -50,7 +51,7 @@ class GelatoTask:
 
     def optimizer(self) -> Optimizer:
         """Adam."""
-        return torch.optim.Adam(self.parameters, lr=self.settings.learning_rate, fused=True)
+        return Adam(self.parameters, lr=self.settings.learning_rate, fused=True)
 
     def validate(self) -> float:
         """Precision at the number of validation links, over all pairs."""

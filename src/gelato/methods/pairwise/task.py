@@ -14,6 +14,7 @@ from gelato.methods.pairwise.settings import PairwiseSettings
 from gelato.methods.pairwise.view import Views
 from gelato.regimes import biased
 from gelato.splits import Split
+from gelato.training.adam import Adam
 from gelato.training.losses import n_pair
 
 NUMBERS = {"cpu": 2**25, "cuda": 2**30}
@@ -128,7 +129,7 @@ class PairTask:
         """Adam."""
         settings = self.settings
         groups = self.network.groups()
-        return torch.optim.Adam(groups, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        return Adam(groups, lr=settings.learning_rate, weight_decay=settings.weight_decay)
 
     @torch.no_grad()
     def validate(self) -> float:

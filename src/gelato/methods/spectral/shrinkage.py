@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.sparse import csr_array
 
 from gelato.errors import InputError
@@ -120,6 +119,7 @@ def rayleigh_quotients(pairs: Eigenpairs, matrix: csr_array) -> Values:
 
 def fitted(values: Values, quotients: Values) -> HeldOut:
     """The monotone functions nearest to ``(p,)`` quotients, for positive and for negative eigenvalues."""
+    from scipy.optimize import isotonic_regression  # its import takes 0.2 s, and few commands need it
 
     def fit(chosen: NDArray[np.bool_]) -> tuple[Values, Values]:
         knots, place, count = np.unique(values[chosen], return_inverse=True, return_counts=True)

@@ -19,15 +19,6 @@ EACH_ENCODER = pytest.mark.parametrize("encoder", ENCODERS)
 EITHER_WAY = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Tensors are tiny here: more threads only wait for one another."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def attributed(seed, *, directed=False, f=5):
     """A weighted graph with an added pair that is a link, one that is none, and a link that is not added, at eta 1."""
     graph = random_graph(seed, nodes=14, weighted=True, directed=directed)

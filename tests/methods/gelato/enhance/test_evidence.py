@@ -26,15 +26,6 @@ from graphs import random_graph
 SHARES = {"alpha": 0.4, "beta": 0.3}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Tensors are tiny here: more threads only wait for one another."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def attributed(seed, *, directed=False, sparse=False, signed=True, f=6):
     """A weighted graph with attributes, some of them 0, and a node without any."""
     random = np.random.default_rng(seed)

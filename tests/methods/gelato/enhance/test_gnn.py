@@ -16,15 +16,6 @@ EACH_KIND = pytest.mark.parametrize("kind", ["gin", "gcn"])
 EITHER_WAY = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Tensors are tiny here: more threads only wait for one another."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def attributed(seed=4, *, directed=False, sparse=False):
     """A graph with attributes, and its links with as many similar pairs."""
     graph = random_graph(seed, nodes=14, directed=directed)

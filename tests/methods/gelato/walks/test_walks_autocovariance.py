@@ -36,15 +36,6 @@ three_ways = pytest.mark.parametrize("way", ["support", "laid out", "dense"])
 every_loop = pytest.mark.parametrize("self_loops", ["isolated", "all"])
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_torch_thread():
-    """Matrices this small only wait for a second thread."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 class Case(NamedTuple):
     n: int
     pairs: np.ndarray

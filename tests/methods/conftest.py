@@ -1,4 +1,4 @@
-"""Tests of networks keep torch to one thread: on tiny graphs others only wait."""
+"""Tests of methods keep torch to one thread: on tiny graphs others only wait."""
 
 import pytest
 import torch
