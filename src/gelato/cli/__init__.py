@@ -16,6 +16,7 @@ from gelato.cli.failures import REPAIRABLE, Group, check_environment, explained,
 from gelato.cli.prediction import explain, predict
 from gelato.cli.reporting import report
 from gelato.cli.reproducing import reproduce
+from gelato.cli.sharding import Invocation, merge
 from gelato.cli.show import hold, release
 from gelato.cli.training import fit, tune
 
@@ -33,7 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # letters that stdout cannot show, such as a dash in ASCII
         with ended_like_ctrl_c():
-            code = cli.main(args=list(argv) if argv is not None else None, prog_name=PROGRAM, standalone_mode=False)
+            args = sys.argv[1:] if argv is None else list(argv)
+            code = cli.main(args=args, prog_name=PROGRAM, standalone_mode=False, obj=Invocation(tuple(args)))
         release()
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of stdout has gone, as in: gelato ... | head
@@ -99,6 +101,7 @@ for command in (
     explain,
     report,
     evaluate,
+    merge,
     estimate,
     fit,
     tune,

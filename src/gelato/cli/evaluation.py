@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gelato.cli.options import COMPARING, READING, RUNNING, TESTING, method_option, options, with_split
+from gelato.cli.outputs import outputs, part_file
+from gelato.cli.sharding import SHARDING, check_shard, check_shared, say_share, sharing
 from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
 from gelato.cli.training import predictor_with
 from gelato.cli.values import Count, Number
@@ -35,6 +38,9 @@ KEEPING = "train with 'gelato fit --out DIR', which can be resumed, then evaluat
 @click.option("--config", type=click.Path(), metavar="FILE", help="Settings file, used for the method it names.")
 @click.option("--device", metavar="DEVICE", help="Where to train  [default: auto]")
 @click.option("--no-resume", is_flag=True, help="Start from scratch, and save nothing for a later run.")
+@SHARDING
+@click.option("--out", type=click.Path(), metavar="FILE", help="Where --shard writes its part.")
+@outputs(out=part_file)
 @with_split
 def evaluate(
     name: str,
@@ -45,6 +51,8 @@ def evaluate(
     config: str | None,
     device: str | None,
     no_resume: bool,
+    shard: tuple[int, int] | None,
+    out: str | None,
     as_json: bool,
     quiet: bool,
     **test: Any,
@@ -59,7 +67,13 @@ def evaluate(
     from gelato.evaluation.naming import remarks_of
 
     resume = None if no_resume else cache_folder() / "resume"
+    shared = check_shard(shard, out)
     todo = _predictors(split, options, method, models, config, device, test["threads"])
+    if shared:
+        _share(todo, split, name, shard, out, quiet, test)
+        return
+    if out is not None:
+        raise click.UsageError("--out is where --shard writes its part; for results in a file, redirect --json")
     for remark in remarks_of([(chosen, its_options) for chosen, its_options, _ in todo], split.train):
         say_unless(quiet or as_json)(remark)
     results, remarks, comparisons = [], [], []
@@ -68,7 +82,7 @@ def evaluate(
         remarks.append(predictor.sentences())
         comparisons.append(predictor.facts().get("comparison"))
         try:
-            with progress_bar(f"{chosen} on {name}", quiet) as progress:
+            with progress_bar(f"{chosen} on {name}", quiet) as progress, sharing(None, None):
                 result = run(
                     split,
                     chosen,
@@ -98,6 +112,32 @@ def evaluate(
         for result, about in zip(results, remarks, strict=True):
             for remark in about:
                 say_unless(quiet)(f"{result.method}: {remark}")
+
+
+def _share(
+    todo: "list[tuple[str, dict[str, Any], StoredPredictor]]",
+    split: "Split",
+    name: str,
+    shard: tuple[int, int] | None,
+    out: str | None,
+    quiet: bool,
+    test: dict[str, Any],
+) -> None:
+    """Rank a share of the pairs of every method, and write it."""
+    from gelato.evaluation.evaluate import evaluate as run
+    from gelato.ranking.shares import ShareDone
+
+    if test["regime"] == "biased":
+        raise click.UsageError("--shard is for ranking against all pairs or inside parts; a sample needs one process")
+    check_shared([predictor for _, _, predictor in todo])
+    for _, _, predictor in todo:
+        _fit(predictor, split, name, quiet)
+    with sharing(shard, out) as share:
+        assert share is not None
+        for chosen, its_options, predictor in todo:
+            with progress_bar(f"{chosen} on {name}", quiet) as progress, suppress(ShareDone):
+                run(split, chosen, options=its_options, scores=predictor.scores(), progress=progress, **test)
+    say_share(share, quiet)
 
 
 def _fit(predictor: "StoredPredictor", split: "Split", name: str, quiet: bool) -> float:

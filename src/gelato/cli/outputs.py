@@ -41,14 +41,24 @@ def outputs(**checks: Check) -> Callable[[Callable[..., None]], Callable[..., No
     return checked
 
 
+def part_file(option: str, path: str, inputs: Inputs) -> None:
+    """The part of a share."""
+    if not path.endswith(".npz"):
+        raise click.UsageError(f"the part of a share is an npz file: its name must end in .npz, got {path}")
+    _file(option, path, inputs)
+
+
 def file_of_links(option: str, path: str, inputs: Inputs) -> None:
-    """A table of suggestions; the run beside it is checked too."""
+    """A table of suggestions; the run beside it is checked too. With --shard, its part."""
     from gelato.io.files import format_of
     from gelato.io.tables import WRITERS
 
+    context = click.get_current_context()
+    if context.params.get("shard") is not None:
+        part_file(option, path, inputs)
+        return
     format_of(Path(path), WRITERS)
     _file(option, path, inputs)
-    context = click.get_current_context()
     if context.params.get("run") is None and context.params.get("model") is None:
         run_folder(option, str(Path(path).with_suffix(".run")), inputs)
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from gelato.cli.options import (
 )
 from gelato.cli.outputs import file_of_links, outputs, run_folder
 from gelato.cli.outputs import picture as svg_file
+from gelato.cli.sharding import SHARDING, TRAINED, check_shard, say_share, sharing
 from gelato.cli.show import fitting_progress, interruptible, printable, progress_bar, release, say_unless, show
 from gelato.cli.training import FIRST, check_fit, predictor_with
 from gelato.cli.values import Count, Number
@@ -91,6 +93,7 @@ CHOOSING = [
 @options(REHEARSING)
 @click.option("--reasons/--no-reasons", default=True, help="Give a reason for each link  [default: reasons]")
 @options(TRAINING)
+@SHARDING
 @options(RUNNING)
 @outputs(out=file_of_links, run=run_folder)
 @with_graph
@@ -111,6 +114,7 @@ def predict(
     repeats: int,
     reasons: bool,
     seed: int,
+    shard: tuple[int, int] | None,
     as_json: bool,
     quiet: bool,
     **training: Any,
@@ -123,8 +127,10 @@ def predict(
     makes the suggestions. The folder of the run can be given to 'gelato explain' and 'gelato report'.
     """
     from gelato.io import read_pairs
+    from gelato.methods import METHODS
     from gelato.prediction.selection import nodes_called, nodes_in
     from gelato.prediction.suggest import check_hiding, suggest
+    from gelato.ranking.shares import ShareDone
 
     if nodes and between:
         raise click.UsageError("--for and --between cannot be combined: give only one of them")
@@ -140,23 +146,34 @@ def predict(
         chosen["exclude"] = [_names(pair, graph) for pair in read_pairs(exclude, graph)]
     if run and model:
         raise click.UsageError("--run is the folder of a new training: it cannot be combined with --model")
+    if check_shard(shard, out):
+        if model is None and (training["method"] is None or METHODS[training["method"]].trains):
+            raise click.UsageError(f"--shard needs --model, or a --method that needs no training; {TRAINED}")
+        predictor = predictor_of(name, graph, model=model, run=None, seed=seed, quiet=quiet, **training)
+        with sharing(shard, out) as share, progress_bar("ranking a share of all pairs", quiet) as progress:
+            assert share is not None
+            with suppress(ShareDone):
+                predictor.predict_top(per_node or top, **chosen, progress=progress)
+        say_share(share, quiet)
+        return
     folder = Path(run) if run else Path(out).with_suffix(".run") if out else None
     folder = Path(model) if model else folder
     with interruptible(quiet, partial(_kept, folder), KEEPING if folder is None else FIRST):
         predictor = predictor_of(name, graph, model=model, run=folder, seed=seed, quiet=quiet, **training)
         for remark in (*predictor.remarks_, *predictor.sentences()):
             say(remark)
-        found = suggest(
-            predictor,
-            per_node or top,
-            **chosen,
-            share=hide,
-            repeats=repeats,
-            seed=seed,
-            run=folder,
-            reasons=reasons,
-            stage=lambda title, unit: progress_bar(title, quiet, unit),
-        )
+        with sharing(None, None):
+            found = suggest(
+                predictor,
+                per_node or top,
+                **chosen,
+                share=hide,
+                repeats=repeats,
+                seed=seed,
+                run=folder,
+                reasons=reasons,
+                stage=lambda title, unit: progress_bar(title, quiet, unit),
+            )
     if out is not None:
         found.write(out, safe=safe_csv)
     if as_json:

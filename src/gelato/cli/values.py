@@ -8,8 +8,9 @@ from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     _Text = click.ParamType[str]  # older releases of click have no type arguments
+    _Pair = click.ParamType[tuple[int, int]]
 else:
-    _Text = click.ParamType
+    _Text = _Pair = click.ParamType
 
 
 class RegimeName(_Text):
@@ -32,6 +33,19 @@ class RegimeName(_Text):
         from gelato.regimes import REGIMES
 
         return [CompletionItem(name) for name in REGIMES if name.startswith(incomplete)]
+
+
+class ShareNumber(_Pair):
+    """``I/N``: share I of N."""
+
+    name = "share"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[int, int]:
+        """Both numbers."""
+        number, _, count = str(value).partition("/")
+        if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+            self.fail(f"takes I/N, such as 2/8 for the second of eight shares, got {value!r}", parameter, context)
+        return int(number), int(count)
 
 
 class Number(click.FloatRange):

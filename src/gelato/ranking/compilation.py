@@ -10,4 +10,4 @@ from gelato.scores import Scores
 def compile_for(scores: Scores) -> None:
     """Rank one pair of four nodes with scores of the same types."""
     pair = np.array([[0, 2]])
-    rank(scores.miniature(), Candidates(4, scores.directed, pair, pair))
+    rank(scores.miniature(), Candidates(4, scores.directed, pair, pair), engine="threads")

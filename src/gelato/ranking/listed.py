@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gelato.graph import Pairs
 from gelato.kernels.threads import default_threads
-from gelato.ranking.engines import ENGINES
+from gelato.ranking.engines import engine_of
 from gelato.ranking.job import Arrays
 from gelato.scores.contract import ScoredPairs, Scores
 
@@ -84,7 +84,7 @@ class PairsJob:
         return ScoredPairs(**{name: array[order] for name, array in arrays.items()})
 
 
-def score_pairs(scores: Scores, pairs: Pairs, *, threads: int | None = None, engine: str = "threads") -> ScoredPairs:
+def score_pairs(scores: Scores, pairs: Pairs, *, threads: int | None = None, engine: str | None = None) -> ScoredPairs:
     """Places of ``(p, 2)`` listed pairs; ``.value`` are their scores."""
     job = PairsJob(scores, pairs)
-    return job.result(ENGINES[engine](default_threads() if threads is None else threads).fold(job))
+    return job.result(engine_of(engine, default_threads() if threads is None else threads).fold(job))

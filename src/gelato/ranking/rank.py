@@ -7,8 +7,8 @@ from gelato.kernels.bins import counts_of
 from gelato.kernels.threads import default_threads
 from gelato.ranking.checkpoint import Checkpoint, count_key
 from gelato.ranking.counting import CountJob, query_of
-from gelato.ranking.engines import ENGINES
 from gelato.ranking.engines import Progress as Progress
+from gelato.ranking.engines import engine_of
 from gelato.ranking.listed import score_pairs
 from gelato.ranking.ranks import Ranks, ranks_from_counts
 from gelato.regimes import Candidates
@@ -23,7 +23,7 @@ def rank(
     block_rows: int | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
-    engine: str = "threads",
+    engine: str | None = None,
 ) -> Ranks:
     """Rank the positives of a test among its negatives, exactly.
 
@@ -38,7 +38,7 @@ def rank(
         progress: called after every block.
         checkpoint: where counts are kept, so that a stopped run can be resumed; nothing is kept for scores
             without a key.
-        engine: a name in ``ENGINES``: what runs the blocks.
+        engine: a name in ``ENGINES``: what runs the blocks; that of ``running_on`` by default.
     """
     if not isinstance(candidates, Candidates):
         kind = type(candidates).__name__
@@ -54,10 +54,12 @@ def rank(
         return _rank_sampled(scores, candidates, threads, engine)
     levels = scores.levels(score_pairs(scores, candidates.positives, threads=threads, engine=engine))
     job = CountJob(scores.counts(query_of(candidates), block_rows), levels.bins)
-    identity = None
-    if checkpoint is not None and scores.key is not None:
-        identity = key_of(count_key(scores, candidates), [list(scan.blocks) for scan in job.scans])
-    whole = ENGINES[engine](threads).fold(job, progress=progress, checkpoint=checkpoint, identity=identity)
+
+    def identity() -> str | None:
+        key = count_key(scores, candidates)
+        return None if key is None else key_of(key, [list(scan.blocks) for scan in job.scans])
+
+    whole = engine_of(engine, threads).fold(job, progress=progress, checkpoint=checkpoint, identity=identity)
     counts = levels.stacked(job.negatives(whole, threads))
     if counts.sum() != candidates.negatives or counts.min() < 0:
         raise AssertionError(f"counted {counts.sum():,} of {candidates.negatives:,} negatives; please report this")
@@ -74,7 +76,7 @@ def check_fit(scores: Scores, n: int, directed: bool) -> None:
         )
 
 
-def _rank_sampled(scores: Scores, candidates: Candidates, threads: int, engine: str) -> Ranks:
+def _rank_sampled(scores: Scores, candidates: Candidates, threads: int, engine: str | None) -> Ranks:
     assert candidates.sampled is not None
     p = len(candidates.positives)
     every = np.concatenate([candidates.positives, candidates.sampled])

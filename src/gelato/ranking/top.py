@@ -3,7 +3,9 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +16,11 @@ from gelato.graph import Graph, Pairs
 from gelato.kernels.best import Best, Limits, Ties, level_end, place_levels, select, window
 from gelato.kernels.threads import default_threads
 from gelato.ranking.across import queries_across
-from gelato.ranking.engines import ENGINES, Engine, Progress
+from gelato.ranking.engines import Engine, Progress, engine_of
+from gelato.ranking.job import Job
 from gelato.ranking.rank import check_fit
 from gelato.ranking.searching import ByRowJob, OfferJob, RestJob
-from gelato.scores import Query, Scores
+from gelato.scores import Query, Scores, key_of
 from gelato.scores.contract import Nodes, SearchScan
 
 SLACK = 32
@@ -25,6 +28,8 @@ SLACK = 32
 
 ROOM = 1024
 """How many further pairs a buffer takes at least before the best are selected."""
+
+Sum = TypeVar("Sum")
 
 Entries = tuple[NDArray[np.float64], NDArray[np.int64]]
 """Raw scores and keys of pairs: the key is ``u * n + v``."""
@@ -50,7 +55,7 @@ def top(
     min_score: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-    engine: str = "threads",
+    engine: str | None = None,
 ) -> Links:
     """The ``k`` best of all pairs that are not links of ``graph``; fewer if fewer qualify.
 
@@ -76,7 +81,7 @@ def top(
         min_score: leave out pairs with a lower score.
         threads: all cores by default. The result does not depend on it.
         progress: called with the pairs done and in total.
-        engine: a name in ``ENGINES``: what runs the blocks.
+        engine: a name in ``ENGINES``: what runs the blocks; that of ``running_on`` by default.
     """
     check_fit(scores, graph.n, graph.directed)
     threads = default_threads() if threads is None else threads
@@ -94,15 +99,45 @@ def top(
     plans = [_by_tier(scores.searches(each)) for each in queries_across(query, graph.sides)]
     if not per_node:
         plans = [_joined(plans)] if plans else []
-    how = (graph.n, minimum, ENGINES[engine](int(threads)))
+    how = _How(scores, query, minimum, engine_of(engine, int(threads)))
     search = _by_row if per_node else _overall
     reports = _shared(progress, [[scan for scans in plan for scan in scans] for plan in plans])
-    links = [search(int(k), plan, *how, report) for plan, report in zip(plans, reports, strict=True)]
+    links = [search(int(k), plan, how, report) for plan, report in zip(plans, reports, strict=True)]
     if len(links) == 1:
         return links[0]
     pairs = np.concatenate([np.empty((0, 2), np.int64), *(each.pairs for each in links)])
     order = np.argsort(pairs[:, 0], kind="stable")
     return Links(pairs[order], np.concatenate([np.empty(0), *(each.score for each in links)])[order])
+
+
+@dataclass(frozen=True, eq=False)
+class _How:
+    """What all parts of a search share.
+
+    Attributes:
+        scores, query: what is searched.
+        minimum: the least score.
+        engine: what runs the blocks.
+    """
+
+    scores: Scores
+    query: Query
+    minimum: float
+    engine: Engine
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return self.query.n
+
+    def identity(self, scans: Sequence[SearchScan], keep: int, limits: Limits) -> str | None:
+        """Hash of all that the best pairs of some scans depend on; ``None`` where the scores have no key."""
+        query = self.query
+        if self.scores.key is None:
+            return None
+        asked = (query.skip, query.rows, query.columns, query.either_end, query.by_row)
+        plan = [(scan.tier, np.asarray(scan.rows), list(scan.blocks)) for scan in scans]
+        return key_of(self.scores.key, asked, plan, keep, tuple(limits))
 
 
 def _by_tier(scans: Sequence[SearchScan]) -> list[list[SearchScan]]:
@@ -118,28 +153,24 @@ def _joined(plans: list[list[list[SearchScan]]]) -> list[list[SearchScan]]:
     return _by_tier([scan for plan in plans for scans in plan for scan in scans])
 
 
-def _overall(
-    k: int, tiers: list[list[SearchScan]], n: int, minimum: float, engine: Engine, progress: Progress | None
-) -> Links:
+def _overall(k: int, tiers: list[list[SearchScan]], how: _How, progress: Progress | None) -> Links:
     """The best ``k`` pairs, of the highest tier first."""
     score, key = np.empty(0), np.empty(0, np.int64)
     for scans, report in zip(tiers, _shared(progress, tiers), strict=True):
         if len(key) < k:
-            more_score, more_key = _Search(scans, n, minimum, engine).best(k - len(key), report)
+            more_score, more_key = _Search(scans, how).best(k - len(key), report)
             score, key = np.append(score, scans[0].unit * more_score), np.append(key, more_key)
         elif report is not None:
             report(_pairs(scans), None)  # none of them can come any more
-    return Links(np.column_stack(np.divmod(key, n)), score)
+    return Links(np.column_stack(np.divmod(key, how.n)), score)
 
 
-def _by_row(
-    k: int, tiers: list[list[SearchScan]], n: int, minimum: float, engine: Engine, progress: Progress | None
-) -> Links:
+def _by_row(k: int, tiers: list[list[SearchScan]], how: _How, progress: Progress | None) -> Links:
     """The best ``k`` pairs of each row, of the highest tier first."""
     rows = len(tiers[0][0].rows)
     score, key, left = [], [], np.full(rows, k)
     for (scan,), report in zip(tiers, _shared(progress, tiers), strict=True):
-        raw, keys, count = _Search([scan], n, minimum, engine).best_by_row(k, report)
+        raw, keys, count = _Search([scan], how).best_by_row(k, report)
         taken = np.minimum(count, left)
         filled = np.arange(raw.shape[1]) < taken[:, None]
         score.append((np.repeat(np.arange(rows), taken), scan.unit * raw[filled]))
@@ -147,7 +178,7 @@ def _by_row(
         left -= taken
     order = np.argsort(np.concatenate([row for row, _ in score]), kind="stable")
     keys = np.concatenate(key)[order]
-    return Links(np.column_stack(np.divmod(keys, n)), np.concatenate([value for _, value in score])[order])
+    return Links(np.column_stack(np.divmod(keys, how.n)), np.concatenate([value for _, value in score])[order])
 
 
 def _pairs(scans: Sequence[SearchScan]) -> int:
@@ -212,9 +243,9 @@ def _left_out(graph: Graph, exclude: ArrayLike | None) -> csr_array:
 class _Search:
     """One search for the best pairs of some scans of one tier, which hold no pair twice."""
 
-    def __init__(self, scans: Sequence[SearchScan], n: int, minimum: float, engine: Engine) -> None:
-        self._scans, self._n, self._engine = scans, n, engine
-        self._limits = _limits(minimum, float(scans[0].unit))
+    def __init__(self, scans: Sequence[SearchScan], how: _How, limits: Limits | None = None) -> None:
+        self._scans, self._how = scans, how
+        self._limits = limits or _limits(how.minimum, float(scans[0].unit))
 
     @property
     def _ties(self) -> Ties:
@@ -228,11 +259,9 @@ class _Search:
             rows = len(scan.rows)
             return np.empty((rows, 0)), np.empty((rows, 0), np.int64), np.zeros(rows, np.int64)
         job = ByRowJob(scan, k, k + min(SLACK, 8 + k // 4), self._limits)
-        score, key, count = self._engine.fold(job, progress=progress).out
+        score, key, count = self._fold(job, k, progress).out
         for i in np.flatnonzero(count < 0).tolist():
-            alone = _Search([scan.row(i)], self._n, -np.inf, self._engine)
-            alone._limits = self._limits
-            one_score, one_key = alone.best(k)
+            one_score, one_key = _Search([scan.row(i)], self._how, self._limits).best(k)
             count[i] = len(one_key)
             score[i, : count[i]], key[i, : count[i]] = one_score, one_key
         return score, key, count
@@ -243,7 +272,7 @@ class _Search:
         if k == 0:
             return np.empty(0), np.empty(0, np.int64)
         kept = self._kept(k + max(SLACK, k // 16), self._limits, progress)
-        count, begin, known = place_levels(kept, self._n, k)
+        count, begin, known = place_levels(kept, self._how.n, k)
         return (kept.score[:count], kept.key[:count]) if known else self._settled(k, kept, begin)
 
     def _settled(self, k: int, kept: Best, begin: int) -> Entries:
@@ -261,7 +290,7 @@ class _Search:
             below = near._replace(ceiling=float(np.nextafter(lowest, -np.inf)))
             more_score, more_key, all_of_them = self._in_order(kept.keep, below)
             score, key = np.append(highest, more_score), np.append(anchor, more_key)
-            end = level_end(score, key, 0, len(key), self._n, self._ties)
+            end = level_end(score, key, 0, len(key), self._how.n, self._ties)
             finished = end < len(score) or all_of_them
             lowest = float(score[end - 1]) if end > 1 else lowest
         level = self._limits._replace(floor=lowest, ceiling=highest, by_key=True)
@@ -278,13 +307,18 @@ class _Search:
     def _kept(self, keep: int, limits: Limits, progress: Progress | None) -> Best:
         """The best ``keep`` pairs within limits: of the explicit ones, then of those that could still be better."""
         job = OfferJob(self._scans, keep, max(ROOM, keep // 2), limits)
-        explicit = self._engine.fold(job, progress=progress)
+        explicit = self._fold(job, keep, progress, limits)
         select(explicit.best)
         rest = [scan for each in self._scans for scan in each.rest(float(explicit.best.cut[0]))]
         if not rest:
             return explicit.best
         more = RestJob(rest, keep, job.room, limits, explicit.best.cut, explicit.best)
-        return job.merge(explicit, self._engine.fold(more)).best
+        return job.merge(explicit, self._how.engine.fold(more)).best
+
+    def _fold(self, job: Job[Sum], keep: int, progress: Progress | None, limits: Limits | None = None) -> Sum:
+        """The result of a job over the scans."""
+        identity = partial(self._how.identity, self._scans, keep, limits or self._limits)
+        return self._how.engine.fold(job, progress=progress, identity=identity)
 
 
 def _limits(minimum: float, unit: float) -> Limits:

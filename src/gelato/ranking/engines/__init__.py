@@ -1,6 +1,8 @@
 """Engines: what runs the blocks of a job and adds up the results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
 from gelato.ranking.checkpoint import Checkpoint
@@ -22,7 +24,7 @@ class Engine(Protocol):
         *,
         progress: Progress | None = None,
         checkpoint: Checkpoint | None = None,
-        identity: str | None = None,
+        identity: Callable[[], str | None] | None = None,
     ) -> Sum:
         """The result of all blocks of a job.
 
@@ -30,9 +32,26 @@ class Engine(Protocol):
             job: what to run.
             progress: called after every block.
             checkpoint: where the result is kept, so that a stopped run can be resumed.
-            identity: hash of everything the result depends on; without it nothing is kept.
+            identity: gives the hash of everything the result depends on; without one nothing is kept.
         """
 
 
 ENGINES: Registry[Callable[[int], Engine]] = Registry("engine", {"threads": Threads})
 """From the number of threads to an engine."""
+
+_CHOSEN: ContextVar[Callable[[int], Engine]] = ContextVar("engine", default=Threads)
+
+
+@contextmanager
+def running_on(engine: Callable[[int], Engine]) -> Iterator[None]:
+    """Let every job in this context run on an engine, unless it names another."""
+    token = _CHOSEN.set(engine)
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(token)
+
+
+def engine_of(name: str | None, threads: int) -> Engine:
+    """The engine of that name; without a name that of ``running_on``, which is threads unless told otherwise."""
+    return (_CHOSEN.get() if name is None else ENGINES[name])(threads)

@@ -17,9 +17,14 @@ class Threads:
 
     An exception in any thread, or Ctrl-C in the caller, stops all of them at their next block; the blocks that are
     done by then are in the checkpoint.
+
+    Attributes:
+        threads: how many.
+        share: ``(i, k)``, every ``k``-th block from the ``i``-th on; all by default.
     """
 
     threads: int
+    share: tuple[int, int] = (0, 1)
 
     def fold(
         self,
@@ -27,11 +32,12 @@ class Threads:
         *,
         progress: Callable[[int, int | None], None] | None = None,
         checkpoint: Checkpoint | None = None,
-        identity: str | None = None,
+        identity: Callable[[], str | None] | None = None,
     ) -> Sum:
-        """The result of all blocks of a job."""
-        kept = None if checkpoint is None or identity is None else _Kept(job, checkpoint, identity)
-        blocks = list(enumerate(job.blocks))
+        """The result of all blocks of a job, or of its share of them."""
+        key = None if checkpoint is None or identity is None else identity()
+        kept = None if checkpoint is None or key is None else _Kept(job, checkpoint, key)
+        blocks = list(enumerate(job.blocks))[self.share[0] :: self.share[1]]
         total = sum(job.pairs_of(block) for _, block in blocks) if progress is not None else 0
         done = 0
         if kept is not None:
