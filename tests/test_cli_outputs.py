@@ -66,7 +66,7 @@ def test_predict_never_replaces_what_it_reads(folder, capsys, monkeypatch, name,
     before = contents(folder)
     monkeypatch.setattr(datasets, "open_graph", None)  # refused before anything is read
     line = refused(("predict", "edges.csv", *options, *AC, "--out", alias), capsys)
-    assert line == f"gelato: --out {alias} would overwrite {name} {path}, which is read; give another name"
+    assert line == f"gelato: --out {alias} would overwrite {name} {path}, which is an input; give another name"
     assert contents(folder) == before and not list(folder.glob("*.run"))
 
 

@@ -1,4 +1,4 @@
-"""Find the missing links of sparse, attributed graphs, and measure link predictors against every pair.
+"""Find missing links in sparse, attributed graphs, and evaluate link predictors against every pair.
 
 The public names are listed here and loaded when first used, so that ``import gelato`` costs next to nothing.
 """

@@ -126,7 +126,7 @@ class Graph:
     ) -> Self:
         """Build a graph from ``(e, 2)`` links in any order; loops and repeats are dropped and counted.
 
-        Of a repeated link the earliest is kept (by time, else by position). ``fields`` are the other
+        If a link is repeated, the earliest one is kept (by time, else by position). ``fields`` are the other
         attributes of ``Graph``.
 
         Args:

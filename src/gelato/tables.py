@@ -104,7 +104,7 @@ def members_table(name: str, rows: Sequence[dict[str, Any]]) -> Table:
     for row in rows:
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.2g}"
         time, needed = span(row["predicted_seconds"] or 0.0), f"--budget {row['budget']}"
-        allowed = f"skipped: about {time} more, {needed} allows it"
+        allowed = f"skipped: about {time} more ({needed} allows it)"
         if row["at_least"]:
             allowed = f"skipped: at least {time} more, give more than {needed}"
         outcome = f"left out: {row['why']}" if row["why"] else allowed if row["budget"] else ""

@@ -103,7 +103,7 @@ def test_attributes_without_names_are_taken_as_they_are_when_there_are_as_many()
     got, alignment = align_attributes(graph, ["a", "b", "c"])
     assert got is graph
     assert alignment.exact
-    with pytest.raises(InputError, match="3 attributes without names, and 2 columns are needed, such as a, b; name"):
+    with pytest.raises(InputError, match="3 attributes without names, but 2 columns are needed, such as a, b; name"):
         align_attributes(graph, ["a", "b"])
 
 
@@ -134,5 +134,5 @@ def test_half_of_the_columns_are_enough():
 
 
 def test_a_graph_without_attributes_is_refused():
-    with pytest.raises(InputError, match="has no attributes, and 2 columns are needed, such as a, b; give it"):
+    with pytest.raises(InputError, match="has no attributes, but 2 columns are needed, such as a, b; give it"):
         align_attributes(Graph.from_edges([[0, 1]]), ["a", "b"])

@@ -129,9 +129,9 @@ def test_lines_of_counts_are_skipped_and_said_unless_they_are_as_wide_as_rows(
 
 
 def test_words_above_wider_rows_are_not_counts(tmp_path):
-    with pytest.raises(InputError, match="there is 1 column, and links need two"):
+    with pytest.raises(InputError, match="there is only 1 column, but links need two"):
         read_graph(written(tmp_path, "e.txt", "links\na b\n"))
-    with pytest.raises(InputError, match="there is 1 column, and links need two"):
+    with pytest.raises(InputError, match="there is only 1 column, but links need two"):
         read_graph(written(tmp_path, "f.txt", "1\n2\n3\n4\n5 6\n"))
 
 

@@ -84,7 +84,7 @@ def test_columns_are_found_and_encoded_as_in_files(frame, read, write):
         ),
         ({"u": ["a"], "v": ["b"], "weight": [0]}, None, "row 1: weight 0 is not a positive"),
         ({"u": [], "v": []}, None, "the frame of links is empty"),
-        ({"u": ["a"]}, None, "there is 1 column, and links need two"),
+        ({"u": ["a"]}, None, "there is only 1 column, but links need two"),
         ({"u": ["a"], "v": ["b"]}, {"node": ["a"], "x": [1]}, "row 1: node 'b' is not in the frame of nodes"),
         (
             {"u": ["a"], "v": ["b"]},

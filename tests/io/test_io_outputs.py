@@ -55,7 +55,8 @@ def test_an_output_onto_an_input_is_refused_under_any_name(tmp_path):
     path.write_text("a,b\n")
     for alias in aliases(path):
         assert same_place(alias, path)
-        with pytest.raises(InputError, match=r"^--out .* would overwrite GRAPH .*, which is read; give another name$"):
+        message = r"^--out .* would overwrite GRAPH .*, which is an input; give another name$"
+        with pytest.raises(InputError, match=message):
             check_output(alias, [("GRAPH", path)], "--out")
     check_output(tmp_path / "links.csv", [("GRAPH", path)], "--out")
 

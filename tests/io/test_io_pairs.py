@@ -102,7 +102,7 @@ def test_a_first_row_of_two_nodes_is_a_pair_whatever_they_are_called(tmp_path):
         ("a,b\n\nb,b\n", "line 3: the pair joins 'b' with itself; name two nodes or drop the row"),
         ("a,b\n,c\n", "line 2, column 1: a node has no name; fill the cell or drop the row"),
         ("a,b\nc\n", "line 2: the number of columns is 1"),
-        ("a\nb\n", "there is 1 column, and links need two"),
+        ("a\nb\n", "there is only 1 column, but links need two"),
         ("", "the file is empty"),
     ],
 )

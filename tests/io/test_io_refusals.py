@@ -57,7 +57,7 @@ PACKED = gzip.compress(b"".join(b"node %d,node %d\n" % (i, i * i) for i in range
         ("e.csv", "a,a\nb,b\n", "all 2 links are self-loops, which are dropped"),
         ("e.csv", "a,b\nb,c,d\n", "line 2: the number of columns is 3, but in line 1 it is 2; make them equal"),
         ("e.csv", "a,b\n\nb\n", "line 3: the number of columns is 1, but in line 1 it is 2"),
-        ("e.csv", "a\nb c\n", "there is 1 column, and links need two; .*delimiter=';' \\(--delimiter ';'\\)"),
+        ("e.csv", "a\nb c\n", "there is only 1 column, but links need two; .*delimiter=';' \\(--delimiter ';'\\)"),
         ("e.csv", "a,b\nb,\n", "line 2: a node has no name; fill the cell or drop the row"),
         ("e.csv", 'a,b\n"",c\n', "line 2: a node has no name"),
         ("e.csv", 'a,b\n"b,c\nc,d\n', "line 2: a quoted cell is not closed; add the missing quote"),

@@ -304,7 +304,7 @@ def test_the_words_say_what_the_numbers_say():
     assert steady(9, 100, 5).words(100) == [
         "Expect about 10 of the first 100 suggestions to be right (3 to 17), if links are missing at random and the"
         " graph lacks one link in ten; if it lacks fewer, expect fewer.",
-        "This was tested 5 times by hiding as many known links and looking for them.",
+        "This was tested 5 times by hiding that many known links and looking for them.",
     ]
     several = made(np.tile(np.arange(1, 1001) * 0.36, (2, 1)))
     assert several.words(100, 1000)[0].startswith(
@@ -318,7 +318,7 @@ def test_the_words_of_lists_for_each_node_count_in_a_hundred():
     assert told.words(2) == [
         "Expect about 17% of the first 2 suggestions for each node to be right (9.0% to 24%), if links are missing at"
         " random and the graph lacks one link in ten; if it lacks fewer, expect fewer.",
-        "This was tested once by hiding as many known links and looking for them.",
+        "This was tested once by hiding that many known links and looking for them.",
     ]
 
 

@@ -93,7 +93,7 @@ def _empty_stdout() -> None:
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name=PROGRAM)
 def cli() -> None:
-    """Find the missing links of sparse, attributed graphs, and measure link predictors against every pair."""
+    """Find missing links in sparse, attributed graphs, and evaluate link predictors against every pair."""
 
 
 for command in (

@@ -26,7 +26,7 @@ KEEPING = "train with 'gelato fit --out DIR', which can be resumed, then evaluat
 
 @click.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")
 @options(READING, TESTING, RUNNING)
-@method_option("One or more methods (see 'gelato methods'), or 'all' that need no training.")
+@method_option("One or more methods (see 'gelato methods'), or 'all' for all that need no training.")
 @click.option(
     "--model",
     "models",
@@ -201,10 +201,14 @@ def _predictors(
     show_default=True,
     help="The command to estimate; methods that train are timed for one epoch first.",
 )
-@method_option("One or more methods (see 'gelato methods'), or 'all' that need no training.")
+@method_option("One or more methods (see 'gelato methods'), or 'all' for all that need no training.")
 @options(COMPARING)
-@click.option("--top", type=Count(1), default=100, show_default=True, help="Suggestions, for predict and report.")
-@click.option("--repeats", type=Count(0), default=5, show_default=True, help="Trials, for predict and report.")
+@click.option(
+    "--top", type=Count(1), default=100, show_default=True, help="Number of suggestions, for predict and report."
+)
+@click.option(
+    "--repeats", type=Count(0), default=5, show_default=True, help="Number of trials, for predict and report."
+)
 @click.option("--config", type=click.Path(), metavar="FILE", help="Settings to train with, for predict.")
 @click.option("--device", metavar="DEVICE", help="Where to train, for predict.")
 @with_split
@@ -305,7 +309,7 @@ def methods(as_json: bool) -> None:
 
 
 @click.command(epilog="Example: gelato demo")
-@click.option("--budget", type=Number(min=0), metavar="MINUTES", help="Time to compare methods in  [default: 3]")
+@click.option("--budget", type=Number(min=0), metavar="MINUTES", help="Time limit for comparing methods  [default: 3]")
 @click.option("--threads", type=Count(1), metavar="N", help="Number of threads  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def demo(budget: float | None, threads: int | None, quiet: bool) -> None:

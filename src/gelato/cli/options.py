@@ -26,7 +26,7 @@ GRAPH = [
     click.option(
         "--bipartite/--no-bipartite",
         default=None,
-        help="Whether the two node columns name different things, such as users and films  [default: by their names]",
+        help="Whether the two node columns hold different kinds of nodes, such as users and films  [default: detected]",
     ),
     click.option(
         "--source",
@@ -36,7 +36,7 @@ GRAPH = [
     click.option(
         "--target",
         metavar="COLUMN[,...]",
-        help="Column of the second node, or several: one link to each  [default: one called target, to, ..., or next]",
+        help="Column of the second node, or several, one link to each  [default: one called target, to, ..., or next]",
     ),
     click.option("--among", metavar="COLUMN,...", help="Link the nodes in these columns of each row with one another."),
     click.option("--weight", metavar="COLUMN|none", help="Column of the weights  [default: one called weight]"),
@@ -73,7 +73,7 @@ GRAPH = [
     click.option(
         "--missing",
         type=click.Choice(["drop", "zero", "mean", "category", "refuse"]),
-        help="What to do with missing attributes  [default: mean for numbers, nothing for others]",
+        help="What to do with missing attributes  [default: the mean for numbers, no value for others]",
     ),
     click.option(
         "--scale",
@@ -208,7 +208,7 @@ COMPARING = [
         "--budget",
         type=Number(min=0),
         metavar="MINUTES",
-        help="Time to compare methods in, without --method  [default: 10]",
+        help="Time limit for comparing methods, without --method  [default: 10]",
     ),
 ]
 """How long ``auto`` may compare methods."""

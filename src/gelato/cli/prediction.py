@@ -209,8 +209,10 @@ def predict(
 )
 @method_option("A method (see 'gelato methods') to explain without a model  [default: ac]", several=False)
 @click.option("--walks", type=Count(1), default=5, show_default=True, help="How many walks, or neighbours, to list.")
-@click.option("--picture", type=click.Path(), metavar="FILE", help="Write a picture of it to this svg file.")
-@click.option("--device", metavar="DEVICE", help="Where to apply the model to GRAPH  [default: as in training]")
+@click.option(
+    "--picture", type=click.Path(), metavar="FILE", help="Write a picture of the explanation to this svg file."
+)
+@click.option("--device", metavar="DEVICE", help="Device for applying the model to GRAPH  [default: as in training]")
 @options(RUNNING)
 @outputs(picture=svg_file)
 def explain(

@@ -27,9 +27,7 @@ FIRST = "the first trial or epoch had not finished; run the same command again"
 @method_option("The method to train  [default: the one in --config, or gelato]", several=False)
 @options(TRAINING)
 @click.option("--seed", type=Count(0), help="Seed for training  [default: 0, or --config's]")
-@click.option(
-    "--whole", is_flag=True, help="Score with all links, hiding only a twentieth of them to select the model."
-)
+@click.option("--whole", is_flag=True, help="Use all links in the final model, hiding only one in twenty to select it.")
 @click.option(
     "--out",
     required=True,

@@ -55,8 +55,8 @@ def options_of(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for option in own:
         takers = _takers(option)
         if takers and option not in METHODS[method].settings.names():
-            whose = f"which is one of {enumeration(takers)}"
-            raise InputError(f"method {method!r} has no option {option!r}, {whose}; name such a method with --method")
+            whose = f"which is an option of {enumeration(takers)}"
+            raise InputError(f"method {method!r} has no option {option!r}, {whose}; choose one with --method")
     METHODS[method].check(method, own)
     return own
 

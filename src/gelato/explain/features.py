@@ -34,7 +34,7 @@ class FeatureExplanation(PairExplanation):
     """Why a pair has its score, by features: ``score = start + values of the parts + remainder``.
 
     Attributes:
-        start: the score that every pair begins with.
+        start: the score that starting value of every pair.
         parts: kinds of features, the largest magnitude first.
         remainder: what rounding leaves.
         walks: how walks join the pair, with a score of their own.
@@ -54,9 +54,9 @@ class FeatureExplanation(PairExplanation):
 
     def lines(self) -> list[str]:
         """The sum of the parts, then the walks."""
-        width = max(map(len, ["every pair begins with", *(part.words for part in self.parts)]))
-        lines = [headline(self), self.reason(), "", "the score is the sum of (log-odds):"]
-        lines += [f"  {'every pair begins with':<{width}}  {self.start:+.3f}"]
+        width = max(map(len, ["starting value of every pair", *(part.words for part in self.parts)]))
+        lines = [headline(self), self.reason(), "", "the score (log-odds) is the sum of:"]
+        lines += [f"  {'starting value of every pair':<{width}}  {self.start:+.3f}"]
         for part in self.parts:
             most = ", ".join(f"{name} {value:+.3f}" for name, value in part.features[:3])
             lines.append(f"  {part.words:<{width}}  {part.value:+.3f}  ({most})")

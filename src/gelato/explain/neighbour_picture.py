@@ -86,7 +86,7 @@ def _legend(explanation: "NeighbourExplanation", drawn: list["NeighbourPart"], y
         )
     rest = 1 - sum(part.share for part in drawn)
     others = f"; {signed_percent(rest)} of the contributions are not drawn" if rest > 1e-9 else ""
-    return [*parts, label(f"the score adds up over {_short(explanation)}{others}", (20, y + 24), "start", SMALL)]
+    return [*parts, label(f"the score is a sum over {_short(explanation)}{others}", (20, y + 24), "start", SMALL)]
 
 
 def _short(explanation: "NeighbourExplanation") -> str:

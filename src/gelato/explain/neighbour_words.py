@@ -28,7 +28,7 @@ def neighbour_lines_of(explanation: "NeighbourExplanation") -> list[str]:
     lines = [headline(explanation), explanation.reason(), ""]
     if explanation.neighbours:
         other = explanation.name(explanation.other)
-        lines += [f"the score adds up over {counted(explanation)}, each by how much it resembles {other}:"]
+        lines += [f"the score is a sum over {counted(explanation)}, each by how much it resembles {other}:"]
     rows = [
         (part.value, f"{_name(explanation, part.node)}{_loop(explanation, part.node)}", f"{part.resemblance:.2f}")
         for part in explanation.neighbours
@@ -39,7 +39,7 @@ def neighbour_lines_of(explanation: "NeighbourExplanation") -> list[str]:
     if others:
         lines.append(_row(explanation, explanation.rest, f"{others:,} other{'s' if others > 1 else ''}"))
     if _remains(explanation):
-        lines.append(_row(explanation, explanation.remainder, "remainder, as the eigenvectors are approximate"))
+        lines.append(_row(explanation, explanation.remainder, "remainder, because the eigenvectors are approximate"))
     return [*lines, *([""] if len(lines) > 3 else []), _sum(explanation)]
 
 

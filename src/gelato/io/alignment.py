@@ -82,13 +82,13 @@ def align_attributes(graph: Graph, columns: Sequence[str], scaling: Scaling | No
     wanted = [str(name) for name in columns]
     if graph.attributes is None:
         raise InputError(
-            f"the graph has no attributes, and {len(wanted):,} columns are needed, such as {some(wanted)}; "
+            f"the graph has no attributes, but {len(wanted):,} columns are needed, such as {some(wanted)}; "
             "give it an attribute table"
         )
     if graph.attribute_names is None:
         if graph.f != len(wanted):
             raise InputError(
-                f"the graph has {graph.f:,} attributes without names, and {len(wanted):,} columns are needed, such as "
+                f"the graph has {graph.f:,} attributes without names, but {len(wanted):,} columns are needed, such as "
                 f"{some(wanted)}; name its attributes, or give it exactly these"
             )
         return rescaled(graph, scaling), Alignment(total=len(wanted))

@@ -101,7 +101,9 @@ class _FrameBlock:
 
 def _pandas_column(column: Any) -> FrameColumn:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "c":
-        raise InputError(f"column {column.name!r} holds complex numbers; take their real part or size, or drop it")
+        raise InputError(
+            f"column {column.name!r} holds complex numbers; take their real part or absolute value, or drop the column"
+        )
     plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
     return FrameColumn(partial(_pandas_cells, column), column.to_numpy() if plain else None)
 

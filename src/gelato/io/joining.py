@@ -130,7 +130,7 @@ def _without_rows(
     kinds = "" if nodes.sides is not None else "; if the two columns name different things, add --bipartite"
     return InputError(
         f"{place_of(refused[0])}: node {names[0]} is not in {table.label}{others}; "
-        "add rows there or drop the links, or fill in what missing cells get with missing='mean' (--missing mean) or "
+        "add rows there or drop the links, or fill in missing attributes with missing='mean' (--missing mean) or "
         f"missing='zero' (--missing zero){kinds}{hint}"
     )
 

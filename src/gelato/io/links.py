@@ -143,6 +143,6 @@ def _refused(table: Table, signed: Sequence[tuple[int, Any]]) -> InputError:
     count = "1 row has" if len(signed) == 1 else f"{len(signed):,} rows have"
     return InputError(
         f"{table.place(number)}: weight {cell!r} is not a positive number; {count} such a weight: leave them out with "
-        "negative='drop' (--negative drop), take the size of each weight with negative='absolute' "
+        "negative='drop' (--negative drop), use absolute values with negative='absolute' "
         f"(--negative absolute), or ignore weights with {WITHOUT_WEIGHTS}"
     )

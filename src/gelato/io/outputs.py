@@ -69,7 +69,7 @@ def check_output(path: PLACE, inputs: Iterable[tuple[str, PLACE]] = (), option: 
     own = f"{option} {path}".strip()
     for name, source in inputs:
         if same_place(path, source):
-            raise InputError(f"{own} would overwrite {name} {source}, which is read; give another name")
+            raise InputError(f"{own} would overwrite {name} {source}, which is an input; give another name")
     check_file(path)
     check_parent(path)
 

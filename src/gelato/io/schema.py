@@ -123,7 +123,7 @@ class EdgeSchema:
         """Positions of the columns."""
         if table.width < 2:
             raise InputError(
-                f"{table.label}: there is 1 column, and links need two; if the columns are separated differently, "
+                f"{table.label}: there is only 1 column, but links need two; if the columns are separated differently, "
                 "give the delimiter, as in delimiter=';' (--delimiter ';')"
             )
         blanks = False

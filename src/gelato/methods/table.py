@@ -100,7 +100,7 @@ METHODS: Registry[Method] = Registry(
         ),
         "boosted": Method(
             "gelato.methods.boosted.model:Boosted", BoostedSettings, "boosted trees",
-            "Trees that rank the best candidates of several methods anew, learned from hidden links.",
+            "Trees, trained on hidden links, that re-rank the best candidates of several methods.",
             trains=True, extra=("boosted", "lightgbm"), quick={"effort": "quick"},
         ),
         "gelato": Method(
@@ -129,7 +129,7 @@ METHODS: Registry[Method] = Registry(
         ),
         "ncnc": Method(
             "gelato.methods.ncn.model:NCNC", NcncSettings, "neural common neighbours, completed",
-            "NCN with the neighbours of one end as well, weighed by how likely a link to the other end is.",
+            "NCN that also counts neighbours of one end only, by how likely they link to the other end.",
             cites="Wang et al., ICLR 2024", trains=True, extra=TRAIN, unfit=ncnc_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (64, 128, 256), "dropout": (0.05, 0.3, 0.5)},
         ),
@@ -159,13 +159,13 @@ METHODS: Registry[Method] = Registry(
         ),
         "seal": Method(
             "gelato.methods.seal.model:SEAL", SealSettings, "SEAL",
-            "Graph convolutions on the subgraph that encloses a pair, its nodes labelled by distances to both ends.",
+            "Graph convolutions on the subgraph around a pair, with nodes labelled by their distances to both ends.",
             cites="Zhang & Chen, NeurIPS 2018", trains=True, extra=TRAIN, unfit=seal_unfit, quick=QUICK_NETWORK,
             grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",
-            "The best of several methods, compared on hidden links within a budget of minutes.", compares=True,
+            "The best of several methods, compared on hidden links within a time budget.", compares=True,
         ),
     },
 )  # fmt: skip

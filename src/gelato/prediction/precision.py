@@ -227,7 +227,7 @@ class ExpectedPrecision:
             sentences.append(f"{why} to say {'whether the first one is right' if silent == ['1'] else about}.")
         if stated:
             times = "once" if self.repeats == 1 else f"{self.repeats} times"
-            how = "leaving out the latest links" if self.by_time else "hiding as many known links"
+            how = "leaving out the latest links" if self.by_time else "hiding that many known links"
             sentences.append(f"This was tested {times} by {how} and looking for them.")
         return sentences
 

@@ -308,7 +308,9 @@ class StoredPredictor(LinkPredictor):
         """Refuse to be tested on a split with other validation links: its test links may have selected this model."""
         self._check_fitted()
         if self.selects and not np.array_equal(split.valid, self.valid_):
-            raise InputError("the model was selected on other validation links than this split has; train one for it")
+            raise InputError(
+                "the model was selected on validation links other than those of this split; train one for it"
+            )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and its graph to a folder: ``config.json``, ``model.safetensors`` and ``graph.npz``."""

@@ -331,7 +331,8 @@ def test_what_was_compared_is_said_in_plain_words():
     close = entries_of({"cn": 0.0239, "ac": 0.024})
     assert words(close, close[0], 99)[1] == ("cn makes the suggestions, the simplest method within 1% of the best, ac.")
     none = entries_of({"cn": 0.0, "ac": 0.0})
-    assert words(none, none[1], 99)[1].startswith("None ranks any hidden link high enough to tell: ac makes")
+    said = words(none, none[1], 99)[1]
+    assert said.startswith("No method ranks any hidden link high enough to tell them apart: ac makes")
 
 
 # Commands
@@ -370,7 +371,7 @@ def test_commands_tell_what_was_compared(graph, tmp_path, monkeypatch, capsys):
         (("predict", "graph.npz", "--budget", "-1"), "--budget"),
         (
             ("predict", "graph.npz", "--option", "epochs=2"),
-            "which is one of gelato, gae, gcn, ncn, ncnc, neo-gnn, mlp, buddy, elph and seal; name such a method",
+            "which is an option of gelato, gae, gcn, ncn, ncnc, neo-gnn, mlp, buddy, elph and seal; choose one with",
         ),
         (("predict", "graph.npz", "--model", "run", "--budget", "1"), "leave out --method, --budget"),
         (("tune", "graph.npz", "--method", "auto", "--out", "x"), "auto has no settings to tune; use one of"),

@@ -243,7 +243,7 @@ def test_a_score_is_explained_by_parts_that_add_up_and_by_walks(graph, tmp_path)
         for part in why.parts:
             assert sum(value for _, value in part.features) == pytest.approx(part.value)
         assert 1 <= why.rank <= 5 and why.reason() and "<svg" in why.svg()
-        assert any("every pair begins with" in line for line in why.lines())
+        assert any("starting value of every pair" in line for line in why.lines())
         assert {"parts", "start", "walks"} <= set(why.as_json())
     model.save(tmp_path / "saved")
     again = type(model).load(tmp_path / "saved")

@@ -172,7 +172,7 @@ def test_links_of_either_direction_are_told_apart():
     assert explanation.reason() == "nodes that link to bob and resemble ann: eve (50%), fay (50%)"
     assert (
         explanation.lines()[3]
-        == "the score adds up over the 2 nodes that link to bob, each by how much it resembles ann:"
+        == "the score is a sum over the 2 nodes that link to bob, each by how much it resembles ann:"
     )
     links = [(0, 2), (0, 3), (6, 2), (6, 3), (6, 1), (7, 1), (7, 2), (7, 3), (5, 1), (4, 1)]
     explanation = fitted(named(links, directed=True), rank=2, self_loops="none").explain("ann", "bob", limit=9)
@@ -194,7 +194,7 @@ def test_nodes_without_links_and_of_other_components_are_told():
     assert all(part.value == part.resemblance == 0 for part in apart.neighbours)
     looped = fitted(graph).explain("ann", "hal")
     assert looped.reason() == "hal has no neighbour" and looped.self_loop
-    assert looped.lines()[3].startswith("the score adds up over the self-loop of hal, ")
+    assert looped.lines()[3].startswith("the score is a sum over the self-loop of hal, ")
 
 
 def test_pairs_inside_a_side_are_explained_but_never_ranked():
@@ -265,7 +265,7 @@ def test_the_commands_predict_and_explain(graph, tmp_path, monkeypatch, capsys):
     parts = sum(part["value"] for part in told["neighbours"]) + told["rest"] + told["remainder"]
     assert parts == pytest.approx(told["score"]) and told["score"] == pytest.approx(first["score"])
     assert main(["explain", "graph.npz", *ends, "--method", "spectral", "--quiet"]) == 0
-    assert "the score adds up over the" in capsys.readouterr().out
+    assert "the score is a sum over the" in capsys.readouterr().out
 
 
 def test_the_page_of_a_run_shows_the_neighbours(graph, tmp_path):
@@ -273,4 +273,4 @@ def test_the_page_of_a_run_shows_the_neighbours(graph, tmp_path):
     report = report_of(open_run(tmp_path / "run"), title="mine", top=6, parts=2, repeats=0, threads=1)
     assert all("that resemble" in each.reason and each.picture for each in report.suggestions)
     text = page_of(report, [])
-    assert report.suggestions[0].reason in text and text.count("the score adds up over the") >= 6
+    assert report.suggestions[0].reason in text and text.count("the score is a sum over the") >= 6

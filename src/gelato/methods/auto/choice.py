@@ -56,7 +56,7 @@ def _of(entries: Sequence[Entry], status: str) -> list[Entry]:
 def _verdict(compared: Sequence[Entry], winner: Entry) -> str:
     best = max(compared, key=lambda entry: entry.ap or 0.0)
     if best.ap == 0:
-        return f"None ranks any hidden link high enough to tell: {winner.name} makes the suggestions"
+        return f"No method ranks any hidden link high enough to tell them apart: {winner.name} makes the suggestions"
     if best.name == winner.name:
         return f"{winner.name} ranks best and makes the suggestions"
     within = f"within {CLOSE:.0%} of the best, {best.name}"

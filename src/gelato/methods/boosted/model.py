@@ -266,11 +266,11 @@ class Boosted(StoredPredictor):
         """The same in words."""
         held = f"Its {len(self.listed_):,} candidates hold {share(float(np.mean(self.recall_)))} of the hidden links."
         if self.second_.network is None and self.settings.network_count(self._graph):
-            held += " No networks were trained beside the trees: they need torch."
+            held += " No networks were trained in addition to the trees, because torch is not installed."
         if self.ranker not in self.features_:
             return [held]
         if self.settings.ranker is not None:
-            return [held, f"They are ranked by {self.ranker}, as asked for."]
+            return [held, f"They are ranked by {self.ranker}, as requested."]
         figures = versus(self.validation_[self.ranker], self.validation_[TREES])
         return [held, f"One feature, {self.ranker}, ranks them at least as well as the trees ({figures})."]
 

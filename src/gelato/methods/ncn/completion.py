@@ -12,7 +12,7 @@ from gelato.methods.pairwise.task import pairs_at_once, rows_at_once
 from gelato.methods.pairwise.view import View
 
 TABLE = {"cpu": 2**26, "cuda": 2**30}
-"""Pairs of which all likelihoods are kept, at most; of more they are computed again where they are needed."""
+"""Up to this many pairs, all likelihoods are kept; beyond that, they are computed again when needed."""
 
 SQUARE = 512
 """Rows of that table that are filled together, with the columns from the first of them on."""

@@ -107,7 +107,7 @@ class Batches:
             self._positive = np.flatnonzero(inside)
             self._known = numbers.sort().values
             if len(self._positive) < 2:
-                raise InputError("fewer than two training links lie inside one of the parts; ask for fewer parts")
+                raise InputError("fewer than two training links lie inside parts; ask for fewer parts")
             if self._space.size == len(self._known):
                 raise InputError("every pair of nodes is linked; there are no non-links to learn from")
 
