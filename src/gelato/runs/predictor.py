@@ -103,6 +103,11 @@ class StoredPredictor(LinkPredictor):
         return False
 
     @property
+    def uses_attributes(self) -> bool:
+        """Whether what was learned is of use only where the attributes are those it was learned from."""
+        return self.trained
+
+    @property
     def graph_(self) -> Graph:
         """The graph whose pairs are scored."""
         self._check_fitted()
@@ -268,15 +273,15 @@ class StoredPredictor(LinkPredictor):
                 f"the model was trained on {kinds[self._graph.directed]} links, but the links of the"
                 f" graph are {kinds[graph.directed]}; train a model for it"
             )
-        if self.columns_ is None and self.trained and graph.f != self._graph.f:
+        if self.columns_ is None and self.uses_attributes and graph.f != self._graph.f:
             raise InputError(f"the model learned from {self._graph.f:,} attributes, but the graph has {graph.f:,}")
         twin = copy(self)
         twin.remarks_, twin.valid_ = [], self._seen.selected_in(graph)
-        if self.columns_ is not None and self.trained:
+        if self.columns_ is not None and self.uses_attributes:
             graph, alignment = align_attributes(graph, self.columns_, self._graph.scaling)
             if alignment.missing or alignment.unknown:
                 twin.remarks_ = [str(alignment)]
-        elif self.trained and graph.f:
+        elif self.uses_attributes and graph.f:
             graph = rescaled(graph, self._graph.scaling)
         twin.adapt(graph)
         return twin

@@ -1,5 +1,7 @@
 """The network of SEAL: far pairs by two lists, symmetry, no leak, and models that know no node."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -151,6 +153,19 @@ def test_with_attributes_there_must_be_as_many(graph):
     assert np.isfinite(model.applied(random_graph(5, nodes=9)).scores().pairs(np.array([[0, 1]]))).all()
     with pytest.raises(InputError, match="attributes"):
         model.applied(path(5))
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_attributes_that_are_not_used_may_be_others(graph, named):
+    named_graph = replace(graph, attribute_names=["a", "b", "c"]) if named else graph
+    model = SEAL(hidden=4, epochs=1, batch_size=20).fit(split(named_graph, 0, (0.1, 0.1)))
+    links = path(25)
+    pairs = np.array([[0, 1], [0, 4]])
+    plain = model.applied(links).scores().pairs(pairs)
+    other = replace(links, attributes=np.ones((links.n, 2)), attribute_names=["x", "y"] if named else None)
+    applied = model.applied(other)
+    assert applied.remarks_ == []
+    np.testing.assert_array_equal(applied.scores().pairs(pairs), plain)
 
 
 @pytest.mark.parametrize("wrong", [{"hops": 4}, {"hops": True}, {"kept": 9}, {"attributes": 1}, {"layers": 0}])

@@ -26,6 +26,11 @@ class SEAL(PairPredictor):
     method = "seal"
     settings: SealSettings
 
+    @property
+    def uses_attributes(self) -> bool:
+        """As the settings say."""
+        return self.settings.attributes
+
     def choose(self, split: Split, device: torch.device, trials: Trials) -> dict[str, Any]:
         """The nodes that sort pooling keeps: shapes of layers depend on them, on whatever graph the model is used."""
         return {} if self.settings.kept is not None else {"kept": usual_size(split.train, self.settings)}
