@@ -67,9 +67,9 @@ def portfolio(parts: Split, threads: int | None, options: dict[str, Any]) -> dic
         if member.left_out(parts.train) is None:
             own = {**METHODS[member.method].quick, **member.options, **options}
             found = fitted(member.method, own, parts, threads)
-            spent += found["seconds"]
-            results[member.name] = found
-            within = not entries or (spent <= BUDGET and found["seconds"] <= member.share * BUDGET)
+            results[member.name], seconds = found, found["seconds"]
+            within = not entries or (spent + seconds <= BUDGET and seconds <= member.share * BUDGET)
+            spent += seconds if within else 0.0  # auto skips the others without any cost
             ap = found["valid ap"] / 100 if within else None
             entries.append(Entry(member.name, member.method, COMPARED if within else SKIPPED, ap=ap))
     taken = chosen(entries).name

@@ -392,7 +392,7 @@ def test_a_model_is_applied_to_another_graph_and_says_what_differs(predicted, co
     found = json.loads(command(*args, "--repeats", "0", "--json")[1])["links"]
     assert [(row["source"], row["target"]) for row in found] == [(u, v) for u, v, _ in wanted]
     few = command("predict", "edges.csv", "--model", "links.run")
-    assert one_line(few, "gelato: the graph has no attributes, and 26 columns are needed")
+    assert one_line(few, "gelato: the graph has no attributes, but 26 columns are needed")
 
 
 @pytest.mark.parametrize(

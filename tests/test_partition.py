@@ -123,3 +123,9 @@ def test_metis_prints_nothing(capfd):
     for k in (2, 30, 40):
         partition(couples, k)
     assert capfd.readouterr() == ("", "")
+
+
+def test_any_seed_will_do():
+    graph = two_cliques(6)
+    for seed in (0, 2**31 - 1, 2**63 - 1):
+        assert set(partition(graph, 2, seed).tolist()) == {0, 1}

@@ -23,7 +23,7 @@ def partition(graph: Graph, k: int, seed: int = 0) -> NDArray[np.int64]:
         raise MissingDependency("partitioning a graph", "pymetis", "metis") from None
     structure = graph.adjacency if not graph.directed else graph.adjacency + graph.adjacency.T
     links = pymetis.CSRAdjacency(structure.indptr.tolist(), structure.indices.tolist())
-    options = pymetis.Options(seed=seed + 1)  # METIS takes 0 for 1
+    options = pymetis.Options(seed=seed % (2**31 - 2) + 1)  # METIS takes 0 for 1, and 31 bits
     _, labels = pymetis.part_graph(k, adjacency=links, recursive=False, options=options)
     _, dense = np.unique(np.asarray(labels, dtype=np.int64), return_inverse=True)
     return dense.astype(np.int64)

@@ -146,7 +146,7 @@ def fit_table(outcome: dict[str, Any], remarks: Sequence[str] = ()) -> Table:
         rows["epochs"] = f"{spent}, best epoch {outcome['best_epoch']}"
         rows["skipped steps"] = str(outcome["skipped_steps"])
     if outcome["validation_precision"] is not None:
-        rows["validation precision@100%"] = f"{percent(outcome['validation_precision'])}%"
+        rows[f"validation {outcome['selected_by']}"] = f"{percent(outcome['validation_precision'])}%"
     if remarks:
         rows["remarks"] = " ".join(remarks)
     rows["written to"] = outcome["out"]

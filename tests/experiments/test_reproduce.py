@@ -8,7 +8,7 @@ import pytest
 from gelato import InputError, evaluate, load, new_predictor, split
 from gelato.cli import main
 from gelato.experiments.experiment import Reported, read_experiment
-from gelato.experiments.outcomes import Agreement, compared, kept, reproduce
+from gelato.experiments.outcomes import Agreement, SeedResult, compared, kept, reproduce
 
 FILE = """
 [about]
@@ -123,3 +123,14 @@ def test_the_command_prints_outcomes_beside_what_was_reported(file, tmp_path, ca
 def test_what_was_kept_is_compared(file):
     experiment = read_experiment(str(file))
     assert compared(experiment, []) == []
+
+
+def test_figures_that_only_some_seeds_have_are_left_out():
+    """As after an edit of [reported], which is no part of the hash."""
+    experiment = read_experiment("paper/cora")
+    first, second = (
+        SeedResult("paper/cora", seed, experiment.hash, "2026-01-01", "1", metrics, 1.0, "cpu")
+        for seed, metrics in enumerate([{"ap": 3.0, "hits@100": 1.0}, {"ap": 5.0}])
+    )
+    (only,) = compared(experiment, [first, second])
+    assert (only.metric, only.mean, only.seeds) == ("ap", 4.0, 2)

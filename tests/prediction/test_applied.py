@@ -153,7 +153,7 @@ def test_a_table_that_speaks_of_something_else_is_refused(graph, model):
     few = replace(graph, attributes=graph.attributes[:, :10], attribute_names=graph.attribute_names[:10])
     with pytest.raises(InputError, match="only 10 of 30 attribute columns are in the graph, fewer than half"):
         model.applied(few)
-    with pytest.raises(InputError, match="the graph has no attributes, and 30 columns are needed"):
+    with pytest.raises(InputError, match="the graph has no attributes, but 30 columns are needed"):
         model.applied(replace(graph, attributes=None, attribute_names=None))
 
 

@@ -119,6 +119,7 @@ def test_a_report_with_one_thing_alone_is_a_page(name, report, tmp_path):
         "precision_words": {"expect"},
         "precision_curve": {"expect"},
         "best_epoch": set(),
+        "selected_by": set(),
         "remarks": {"training"} if report.remarks else set(),
     }.get(name, {"run"})
     assert {link[1:] for link in page.links if link.startswith("#") and not link.startswith("#m")} >= shown
@@ -155,7 +156,7 @@ def test_a_model_may_be_called_anything(report, tmp_path):
 def test_losses_that_are_no_numbers_leave_a_gap(tmp_path):
     history = [{"epoch": 1, "loss": None, "precision": 0.1}, {"epoch": 2, "loss": float("nan"), "precision": 0.2}]
     found = write_report(tmp_path / "page.html", Report("gaps", history=history, best_epoch=2))
-    assert "Epoch 2 was kept, with a validation precision of 20.00%." in found[0].read_text(encoding="utf-8")
+    assert "Epoch 2 was kept, with a validation precision@100% of 20.00%." in found[0].read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

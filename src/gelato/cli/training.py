@@ -85,6 +85,7 @@ def fit(
         "epochs": len(model.history_),
         "best_epoch": model.best_epoch_,
         "validation_precision": getattr(model, "precision_", None),
+        "selected_by": getattr(model, "selected_by", None),
         "skipped_steps": getattr(model, "skipped_", 0),
         **model.facts(),
         "remarks": model.sentences(),

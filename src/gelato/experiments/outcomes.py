@@ -168,7 +168,8 @@ def compared(experiment: Experiment, outcomes: Sequence[SeedResult]) -> list[Agr
     if not outcomes:
         return []
     comparisons = []
-    for name in outcomes[0].metrics:
+    shared = [name for name in outcomes[0].metrics if all(name in outcome.metrics for outcome in outcomes)]
+    for name in shared:
         values = [outcome.metrics[name] for outcome in outcomes]
         spread = stdev(values) if len(values) > 1 else 0.0
         comparisons.append(Agreement(name, len(values), mean(values), spread, experiment.reported.get(name)))

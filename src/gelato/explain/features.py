@@ -34,16 +34,18 @@ class FeatureExplanation(PairExplanation):
     """Why a pair has its score, by features: ``score = start + values of the parts + remainder``.
 
     Attributes:
-        start: the score that starting value of every pair.
+        start: the starting value of every pair.
         parts: kinds of features, the largest magnitude first.
         remainder: what rounding leaves.
         walks: how walks join the pair, with a score of their own.
+        unit: of the score, such as "log-odds"; empty where it has none.
     """
 
     start: float
     parts: tuple[FeaturePart, ...]
     remainder: float
     walks: PairExplanation
+    unit: str
 
     def reason(self) -> str:
         """The kinds that speak most for the pair, and the heaviest route between its ends."""
@@ -55,11 +57,12 @@ class FeatureExplanation(PairExplanation):
     def lines(self) -> list[str]:
         """The sum of the parts, then the walks."""
         width = max(map(len, ["starting value of every pair", *(part.words for part in self.parts)]))
-        lines = [headline(self), self.reason(), "", "the score (log-odds) is the sum of:"]
-        lines += [f"  {'starting value of every pair':<{width}}  {self.start:+.3f}"]
+        score = f"the score ({self.unit})" if self.unit else "the score"
+        lines = [headline(self), self.reason(), "", f"{score} is the sum of:"]
+        lines += [f"  {'starting value of every pair':<{width}}  {_signed(self.start)}"]
         for part in self.parts:
-            most = ", ".join(f"{name} {value:+.3f}" for name, value in part.features[:3])
-            lines.append(f"  {part.words:<{width}}  {part.value:+.3f}  ({most})")
+            most = ", ".join(f"{name} {_signed(value)}" for name, value in part.features[:3])
+            lines.append(f"  {part.words:<{width}}  {_signed(part.value)}  ({most})")
         return [*lines, "", "the walks behind it:", *self.walks.lines()[2:]]
 
     def svg(self) -> str:
@@ -79,3 +82,8 @@ class FeatureExplanation(PairExplanation):
             "walk_score": self.walks.score,
             **walks,
         }
+
+
+def _signed(value: float) -> str:
+    """With a sign and three digits after the point, or as many as a small number needs."""
+    return f"{value:+.3f}" if value == 0 or abs(value) >= 0.01 else f"{value:+.3g}"

@@ -59,7 +59,9 @@ def _wanted(report: Report) -> Iterator[_Wanted]:
             "training",
             "training",
             words,
-            partial(draw_training, history=report.history, best_epoch=report.best_epoch),
+            partial(
+                draw_training, history=report.history, best_epoch=report.best_epoch, selected_by=report.selected_by
+            ),
             3.8,
         )
 

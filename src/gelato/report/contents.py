@@ -72,6 +72,7 @@ class Report:
         facts: the graph at a glance.
         measured: the result of ``measure``.
         history: one mapping per epoch with ``epoch``, ``loss``, ``precision`` and ``seconds``.
+        selected_by: what ``precision`` is, on validation links.
         best_epoch: the epoch that was kept.
         remarks: what else is worth knowing of the model, in sentences.
         suggestions: best first.
@@ -87,6 +88,7 @@ class Report:
     facts: GraphFacts | None = None
     measured: Measured | None = None
     history: Sequence[Mapping[str, Any]] = ()
+    selected_by: str = "precision@100%"
     best_epoch: int | None = None
     remarks: Sequence[str] = ()
     suggestions: Sequence[Suggestion] = ()

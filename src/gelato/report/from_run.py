@@ -87,6 +87,7 @@ def report_of(
         facts=facts_of(run.graph, threads=threads),
         measured=measured,
         history=[asdict(epoch) for epoch in model.history_],
+        selected_by=getattr(model, "selected_by", "precision@100%"),
         best_epoch=model.best_epoch_,
         remarks=model.sentences(),
         suggestions=rows,

@@ -110,5 +110,7 @@ def run_words(report: Report) -> list[str]:
         kept = [each for each in report.history if each["epoch"] == report.best_epoch]
         if kept:
             precision = percent(kept[0].get("precision") or 0.0)
-            sentences.append(f"Epoch {report.best_epoch} was kept, with a validation precision of {precision}%.")
+            sentences.append(
+                f"Epoch {report.best_epoch} was kept, with a validation {report.selected_by} of {precision}%."
+            )
     return [*sentences, *report.remarks]

@@ -24,8 +24,10 @@ def draw_degrees(figure: Any, facts: GraphFacts) -> None:
     legend_below(figure, axes)
 
 
-def draw_training(figure: Any, history: Sequence[Mapping[str, Any]], best_epoch: int | None) -> None:
-    """Loss and validation precision after every epoch, one above the other."""
+def draw_training(
+    figure: Any, history: Sequence[Mapping[str, Any]], best_epoch: int | None, selected_by: str = "precision@100%"
+) -> None:
+    """Loss and what the model is selected by after every epoch, one above the other."""
     upper, lower = figure.subplots(2, sharex=True)
     epochs = [each["epoch"] for each in history]
     marker = "o" if len(epochs) < 30 else None
@@ -35,7 +37,7 @@ def draw_training(figure: Any, history: Sequence[Mapping[str, Any]], best_epoch:
     lower.plot(epochs, precision, color=COLOURS[0], marker=marker, markersize=3.5, label="precision")
     upper.set_title("Training by epoch")
     upper.set_ylabel("training loss\n(no unit)")
-    lower.set_ylabel("validation\nprecision@100%")
+    lower.set_ylabel(f"validation\n{selected_by}")
     lower.set_xlabel("epoch")
     lower.yaxis.set_major_formatter(tick_percent)
     lower.xaxis.get_major_locator().set_params(integer=True)

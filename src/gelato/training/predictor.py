@@ -37,7 +37,7 @@ class TrainedPredictor(StoredPredictor):
 
     Attributes:
         history_: every ``Epoch`` of the training.
-        best_epoch_, precision_: the epoch that was kept, and its validation precision@100%.
+        best_epoch_, precision_: the epoch that was kept, and what it was kept by, usually validation precision@100%.
         skipped_: steps left out since their gradient was not finite.
         state_: the parameters and statistics that were kept, by name.
     """
@@ -51,6 +51,11 @@ class TrainedPredictor(StoredPredictor):
     precision_: float
     skipped_: int = 0
     state_: dict[str, Tensor]
+
+    @property
+    def selected_by(self) -> str:
+        """The name of the figure that ``precision_`` is, on validation links."""
+        return "precision@100%"
 
     @abstractmethod
     def network(self, graph: Graph, settings: Any, device: torch.device) -> nn.Module:

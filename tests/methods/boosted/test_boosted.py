@@ -11,6 +11,7 @@ from gelato import Graph, InputError, MissingDependency, new_predictor, split
 from gelato.datasets import block_model
 from gelato.graph import pair_keys
 from gelato.methods import METHODS
+from gelato.methods.boosted import ranker
 from gelato.methods.boosted.attributes import views_of
 from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.folds import hidden_folds, rows_of
@@ -286,9 +287,64 @@ def test_an_unknown_ranker_is_refused_with_those_there_are(graph):
         new_predictor("boosted", ranker="luck", **QUICK).fit(graph)
     one = new_predictor("boosted", ranker="paths of 3", **QUICK).fit(graph)
     assert (
-        one.sentences()[1] == "They are ranked by paths of 3, as asked for."
+        one.sentences()[1] == "They are ranked by paths of 3, as requested."
         and one.explain_pair(*one.predict_top(1).pairs[0].tolist()).lines()
     )
+
+
+def test_a_feature_that_ranks_alone_is_the_score_that_is_explained(graph):
+    model = new_predictor("boosted", ranker="walks of 2", **QUICK).fit(graph)
+    best = model.predict_top(3)
+    for why, score in zip(model.explanations(best.pairs, with_rank=True), best.score.tolist(), strict=True):
+        (part,) = why.parts
+        assert why.score == score and part.features == (("walks of 2", pytest.approx(score, rel=1e-6)),)
+        assert why.start == 0 and part.words == "many short walks" and abs(why.remainder) <= 1e-6 * score
+
+
+@pytest.mark.parametrize("heavy", [0, 1, 3])
+def test_folds_agree_on_the_features_however_few_links_have_a_weight(graph, heavy):
+    """A fold may hide the last link whose weight is not 1."""
+    weights = np.ones(graph.m)
+    weights[:heavy] = 2.5
+    given = Graph.from_edges(graph.edges, graph.n, weights=weights)
+    model = new_predictor("boosted", **{**QUICK, "folds": 10}).fit(given)
+    assert ("larger strength" in model.features_) == (heavy > 0)
+    plain = Graph.from_edges(graph.edges, graph.n)
+    applied = model.applied(plain)
+    if heavy:
+        names = model.features_
+        features = applied._features_of(applied.listed_)
+        same = [features[:, names.index(f"larger {name}")] for name in ("strength", "degree")]
+        np.testing.assert_array_equal(*same)  # without weights, strength is the degree
+
+
+@pytest.mark.parametrize("trees", ["lightgbm", "scikit-learn"])
+@pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3)]])
+def test_the_smallest_graphs_have_enough_rows(edges, trees, monkeypatch):
+    if trees == "scikit-learn":
+        monkeypatch.setattr(ranker, "_loads", lambda name: name == "sklearn")
+    model = new_predictor("boosted", effort="quick").fit(Graph.from_edges(edges, 5))
+    assert np.isfinite(model.predict_top(3).score).all()
+
+
+def test_a_model_of_one_kind_of_nodes_is_not_for_two(graph):
+    hidden = {
+        name: new_predictor("boosted", **QUICK).fit(kinds(graph)[name]) for name in ("attribute-free", "bipartite")
+    }
+    with pytest.raises(
+        InputError, match="with one kind of nodes, but this graph has two kinds of nodes; train a model"
+    ):
+        hidden["attribute-free"].applied(kinds(graph)["bipartite"])
+    with pytest.raises(
+        InputError, match="with two kinds of nodes, but this graph has one kind of nodes; train a model"
+    ):
+        hidden["bipartite"].applied(kinds(graph)["attribute-free"])
+
+
+@pytest.mark.parametrize("wrong", [{"learning_rate": 0}, {"leaves": 1}, {"leaves": 200_000}])
+def test_settings_that_trees_do_not_take_are_refused(wrong):
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be"):
+        new_predictor("boosted", **wrong)
 
 
 @pytest.mark.parametrize(("stages", "words"), [("auto", "rank by themselves"), ("boosted", "rank by"), ("gea", "gae")])

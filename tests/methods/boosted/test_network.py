@@ -5,7 +5,7 @@ import pytest
 
 from gelato import InputError, new_predictor, split, suggest
 from gelato.datasets import block_model
-from gelato.methods.boosted import second, settings, training
+from gelato.methods.boosted import model, second, settings, training
 from gelato.methods.boosted.network import SPAN, PairNetwork, knots_of, scaled
 from gelato.methods.boosted.second import BOTH, TREES
 from gelato.methods.boosted.settings import LINKS_FOR_A_NETWORK, BoostedSettings
@@ -131,7 +131,8 @@ def test_rehearsals_have_networks_where_the_model_has_them(monkeypatch):
 
 
 def test_without_torch_trees_rank_alone_and_it_says_so(fitted, monkeypatch):
-    monkeypatch.setattr(second, "has_torch", lambda: False)
+    for module in (second, model):
+        monkeypatch.setattr(module, "has_torch", lambda: False)
     hidden = split(fitted.graph_, 0, (0.1, 0.1))
     alone = new_predictor("boosted", **{**QUICK, "networks": 1}).fit(hidden)
     assert alone.second_.network is None and BOTH not in alone.validation_

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 from gelato import Graph, split
 from gelato.errors import InputError
+from gelato.methods.gelato.enhance.mlp import PairMLP
 from gelato.methods.mlp.model import MLP
 from gelato.methods.mlp.network import attributes_of
 from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
@@ -154,3 +155,11 @@ def test_graphs_without_attributes_or_with_directions_do_not_fit():
     network = network_of(graph)
     with pytest.raises(InputError, match=f"learned from {F} attributes, but the graph has 3"):
         MLP().scores_of(network, random_graph(0))
+
+
+def test_a_single_pair_is_normed_as_outside_training():
+    net = PairMLP(3, hidden=4, dropout=0.0)
+    row = torch.randn(1, 4, generator=torch.Generator().manual_seed(0))
+    learning = net.train().rest(row)
+    torch.testing.assert_close(learning, net.eval().rest(row))
+    assert net.first_norm.num_batches_tracked == 0

@@ -196,3 +196,19 @@ def test_settings_refuse_what_has_no_meaning(name, key, value, rule):
         METHODS[name].settings(**{key: value})
     with pytest.raises(InputError, match=f"^method '{name}': {message}$"):
         model_of(name, **{key: value})
+
+
+@every
+def test_the_figure_that_keeps_an_epoch_goes_by_its_own_name(name):
+    assert model_of(name).selected_by == "precision@100%"
+    assert model_of(name, selection="balanced").selected_by == "hits@100 among sampled pairs"
+
+
+def test_a_network_that_is_not_finite_is_refused_with_a_repair():
+    graph = hub_graph()
+    model = model_of("elph")
+    network = network_of("elph", graph)
+    with torch.no_grad():
+        next(network.parameters()).fill_(torch.nan)
+    with pytest.raises(InputError, match="training diverged: the network is not finite; lower learning_rate"):
+        model.scores_of(network, graph)

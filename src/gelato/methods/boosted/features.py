@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gelato.graph import Pairs
 from gelato.methods.boosted.attributes import AttributeFeatures, attribute_features
 from gelato.methods.boosted.stages import FirstStages
-from gelato.methods.boosted.structure import end_columns, node_values
+from gelato.methods.boosted.structure import STRENGTH, end_columns, node_values
 from gelato.ranking.listed import score_pairs
 
 Floats = NDArray[np.float64]
@@ -50,12 +50,14 @@ class PairFeatures:
     def _scores(self, scores: object, pairs: Pairs) -> Floats:
         return score_pairs(scores, pairs, threads=self.stages.threads).value  # type: ignore[arg-type]
 
-    def matrix(self, pairs: Pairs, names: Sequence[str] | None = None) -> tuple[Matrix, list[str]]:
-        """``(p, c)`` features, and their ``c`` names: those asked for, or all there are.
+    def matrix(
+        self, pairs: Pairs, names: Sequence[str] | None = None, *, weighted: bool = True
+    ) -> tuple[Matrix, list[str]]:
+        """``(p, c)`` features, and their ``c`` names: those asked for, or all, weights being of use or not.
 
         A feature that this graph does not have, such as a cosine without attributes, is 0.
         """
         known = {name: values.astype(np.float32) for name, values in self.columns(pairs)}
-        listed = list(known if names is None else names)
+        listed = [name for name in known if weighted or STRENGTH not in name] if names is None else list(names)
         nothing = np.zeros(len(pairs), np.float32)
         return np.column_stack([known.get(name, nothing) for name in listed]), listed

@@ -67,17 +67,13 @@ def rows_of(graph: Graph, hidden: Pairs, stages: Stages, settings: BoostedSettin
     random = np.random.default_rng((settings.random_state, 2, fold))
     kept = hard | (random.random(len(pairs)) < sampled) | labels
     weights = np.where(hard | labels, 1.0, 1.0 / sampled)[kept]
-    features, names = PairFeatures(first).matrix(pairs[kept])
+    features, names = PairFeatures(first).matrix(pairs[kept], weighted=graph.weighted)
     return Rows(features, names, labels[kept], weights, float(labels.sum() / len(hidden)))
 
 
 def keep_rows(folder: RunFolder, done: list[Rows]) -> None:
     """Keep the rows of the folds so far."""
-    tensors = {
-        f"{name}.{fold}": getattr(rows, name)
-        for fold, rows in enumerate(done)
-        for name in ("features", "labels", "weights")
-    }
+    tensors = {f"{name}.{fold}": getattr(rows, name) for fold, rows in enumerate(done) for name in PARTS}
     state = {"names": done[0].names, "recall": [rows.recall for rows in done]}
     folder.keep(tensors, state, {"fold": len(done), "recall": done[-1].recall, "rows": len(done[-1].labels)})
 

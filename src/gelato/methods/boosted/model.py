@@ -17,8 +17,8 @@ from gelato.methods.boosted.attributes import AttributeViews, views_of
 from gelato.methods.boosted.features import PairFeatures
 from gelato.methods.boosted.folds import hidden_folds, keep_rows, kept_rows, rows_of
 from gelato.methods.boosted.forecast import boosted_seconds, network_seconds, tree_seconds
-from gelato.methods.boosted.reasons import FeatureExplainer
-from gelato.methods.boosted.second import TREES, SecondStage, learned
+from gelato.methods.boosted.reasons import Contributions, FeatureExplainer, alone
+from gelato.methods.boosted.second import TREES, SecondStage, has_torch, learned
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.stages import FirstStages
 from gelato.methods.heuristics import autocovariance
@@ -162,6 +162,12 @@ class Boosted(StoredPredictor):
 
     def adapt(self, graph: Graph) -> None:
         """Score the candidates of a graph with what was learned."""
+        if (graph.sides is None) != (self._graph.sides is None):
+            kinds = {True: "one kind of nodes", False: "two kinds of nodes"}
+            raise InputError(
+                f"the model was trained on a graph with {kinds[self._graph.sides is None]}, but this graph has"
+                f" {kinds[graph.sides is None]}; train a model for it"
+            )
         self.others_ = {name: each.applied(graph) for name, each in self.others_.items()}
         features = self._listed(self._stages(graph, views_of(graph, self.settings.random_state), self.others_))
         self._rank(graph, features)
@@ -216,11 +222,21 @@ class Boosted(StoredPredictor):
         def walks(pairs: Pairs, limit: int) -> list[Any]:
             return explain_all(base, graph, pairs, limit=limit, with_rank=False)
 
-        if self.ranker in self.features_:
-            return walks
-        added = partial(self.second_.contributions, self.ranker)
+        single = self.ranker in self.features_
+        added: Contributions = (
+            partial(alone, self.features_.index(self.ranker))
+            if single
+            else partial(self.second_.contributions, self.ranker)
+        )
         return FeatureExplainer(
-            graph, added, self.features_, self.listed_, self.listed_score_, self._features_of, walks
+            graph,
+            added,
+            self.features_,
+            self.listed_,
+            self.listed_score_,
+            self._features_of,
+            walks,
+            "" if single else "log-odds",
         )
 
     def _features_of(self, pairs: Pairs) -> NDArray[np.float32]:
@@ -265,7 +281,7 @@ class Boosted(StoredPredictor):
     def sentences(self) -> list[str]:
         """The same in words."""
         held = f"Its {len(self.listed_):,} candidates hold {share(float(np.mean(self.recall_)))} of the hidden links."
-        if self.second_.network is None and self.settings.network_count(self._graph):
+        if self.second_.network is None and self.settings.network_count(self._graph) and not has_torch():
             held += " No networks were trained in addition to the trees, because torch is not installed."
         if self.ranker not in self.features_:
             return [held]

@@ -14,6 +14,9 @@ from gelato.methods.boosted.trees import Forest, Tree, joined
 PER_LEAF, RIDGE, COLUMNS = 50, 5.0, 0.5
 """Rows of a leaf at least, L2 penalty of its value, and the share of features that a tree sees."""
 
+FEWEST_ROWS = 10
+"""Rows that a tree sees at least, where there are as many."""
+
 ROWS_OF_A_THREAD = 20_000
 """With fewer rows, threads wait for each other more than they grow."""
 
@@ -72,7 +75,7 @@ def _lightgbm(
         "min_data_in_leaf": _per_leaf(labels),
         "lambda_l2": RIDGE,
         "feature_fraction": COLUMNS,
-        "bagging_fraction": row_share(len(seeds)),
+        "bagging_fraction": max(row_share(len(seeds)), min(1.0, FEWEST_ROWS / len(labels))),
         "bagging_freq": 1,
         "num_threads": min(settings.threads or default_threads(), 1 + len(labels) // ROWS_OF_A_THREAD),
         "deterministic": True,
@@ -118,7 +121,8 @@ def _histogram_trees(
 ) -> tuple[list[Tree], float]:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    rows = (np.random.default_rng((seed, 1)).random(len(labels)) < row_share(settings.bags or 1)) | labels
+    share = row_share(settings.bags or 1) if len(labels) > FEWEST_ROWS else 1.0
+    rows = (np.random.default_rng((seed, 1)).random(len(labels)) < share) | labels
     model = HistGradientBoostingClassifier(
         learning_rate=settings.learning_rate,
         max_iter=settings.trees or settings.usual.trees,

@@ -57,6 +57,17 @@ def parts_of(names: list[str], values: NDArray[np.float64]) -> tuple[FeaturePart
     return tuple(sorted(parts, key=lambda part: -abs(part.value)))
 
 
+Contributions = Callable[[NDArray[np.float32]], NDArray[np.float64]]
+"""From ``(p, c)`` features to the ``(p, c + 1)`` that each adds to the score, and last what all begin with."""
+
+
+def alone(place: int, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    """``(p, c + 1)`` contributions where one feature is the score."""
+    added = np.zeros((features.shape[0], features.shape[1] + 1))
+    added[:, place] = features[:, place]
+    return added
+
+
 @dataclass(frozen=True, eq=False)
 class FeatureExplainer:
     """Explains candidates by what the second stage saw, other pairs by walks alone.
@@ -68,15 +79,17 @@ class FeatureExplainer:
         listed: ``(l, 2)`` the candidates in the order of their keys, and ``score`` ``(l,)`` their scores.
         features: ``(p, c)`` features of listed pairs.
         walks: explains the walks of any pair.
+        unit: of the score.
     """
 
     graph: Graph
-    contributions: Callable[[NDArray[np.float32]], NDArray[np.float64]]
+    contributions: Contributions
     names: list[str]
     listed: Pairs
     score: NDArray[np.float64]
     features: Callable[[Pairs], NDArray[np.float32]]
     walks: Explainer
+    unit: str
 
     def __call__(self, pairs: Pairs, limit: int) -> list[PairExplanation]:
         """An explanation of each of ``(p, 2)`` pairs."""
@@ -99,5 +112,6 @@ class FeatureExplainer:
                 parts=parts_of(self.names, added[row, :-1]),
                 remainder=score - float(added[row].sum()),
                 walks=walks[i],
+                unit=self.unit,
             )
         return explained

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gelato.graph import Graph
-from gelato.prediction.settings import Settings, checked, one_of, share, whole
+from gelato.prediction.settings import Settings, checked, is_whole, number, one_of, share, whole
 
 
 class Effort(NamedTuple):
@@ -54,6 +54,10 @@ LINKS_FOR_A_NETWORK = 20_000
 LEAST_CANDIDATES = 20_000
 
 
+MOST_LEAVES = 131_072
+"""Of a tree of LightGBM."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class BoostedSettings(Settings):
     """Hyperparameters of the second stage; those that are ``None`` follow from ``effort`` and the graph.
@@ -84,8 +88,10 @@ class BoostedSettings(Settings):
     candidates: int | None = whole(None)
     rank: int | None = whole(None)
     trees: int | None = whole(None)
-    leaves: int = whole(23, least=2)
-    learning_rate: float = share(0.04)
+    leaves: int = checked(
+        23, lambda value: is_whole(value, 2) and value <= MOST_LEAVES, f"be a whole number from 2 to {MOST_LEAVES}"
+    )
+    learning_rate: float = number(0.04, above=0)
     bags: int | None = whole(None)
     networks: int | None = whole(None, least=0)
     ranker: str | None = checked(None, lambda value: value is None or isinstance(value, str), "be text, or None")
@@ -106,7 +112,7 @@ class BoostedSettings(Settings):
     def fold_count(self, graph: Graph) -> int:
         """How many folds to hide, no more than there are links to hide and rows to learn from."""
         if self.folds is not None:
-            return min(self.folds, graph.m - 1)
+            return max(1, min(self.folds, graph.m - 1))
         by_pairs = round(self.usual.pairs / (LISTED * self.candidate_count(graph)))
         return max(1, min(self.usual.folds, max(FEWEST_FOLDS, by_pairs), graph.m - 1))
 

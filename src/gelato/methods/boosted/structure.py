@@ -9,6 +9,10 @@ from gelato.graph import Graph, Pairs
 Floats = NDArray[np.float64]
 
 
+STRENGTH = "strength"
+"""The name of the sum of weights; without weights, it is the degree once more."""
+
+
 def node_values(graph: Graph) -> dict[str, Floats]:
     """``(n,)`` values of every node by name."""
     A = graph.pattern
@@ -18,11 +22,10 @@ def node_values(graph: Graph) -> dict[str, Floats]:
         "degree": degree,
         "clustering": _clustering(both, degree),
         "neighbours' degree": (both @ degree) / np.maximum(degree, 1),
+        STRENGTH: graph.adjacency.sum(axis=1),
     }
     if graph.directed:
         values |= {"links out": A.sum(axis=1), "links in": A.sum(axis=0)}
-    if graph.weighted:
-        values["strength"] = graph.adjacency.sum(axis=1)
     return values
 
 

@@ -6,12 +6,11 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import batch_norm
 
 from gelato.graph import Graph
 from gelato.methods.buddy.features import StructuralFeatures, feature_order
 from gelato.methods.buddy.settings import BuddySettings, ElphSettings
-from gelato.methods.gelato.enhance.mlp import dropped
+from gelato.methods.gelato.enhance.mlp import dropped, normed
 from gelato.methods.pairwise.network import Context, PairNetwork, taken
 from gelato.methods.pairwise.products import layer_on_products
 from gelato.methods.pairwise.view import View
@@ -45,12 +44,7 @@ class NormedLayer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """``(p, width)`` from the same shape."""
-        h: Tensor = self.linear(x)
-        if self.training and len(h) == 1:
-            norm = self.norm
-            return batch_norm(h, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps).relu()
-        normed: Tensor = self.norm(h)
-        return normed.relu()
+        return normed(self.norm, self.linear(x)).relu()
 
     def products(self, rows: Tensor, columns: Tensor) -> Tensor:
         """``(b, c, width)`` of ``h_u ∘ h_v`` outside training, where BatchNorm is a scale and a shift of ``W x``."""

@@ -16,7 +16,8 @@ from gelato.methods.gelato.walks.linear import SparseMatrix, constant_matrix
 class Propagation:
     """``Â = D^-1/2 (A + w I) D^-1/2`` with the row sums ``D`` of ``A + w I``, of an undirected graph.
 
-    A self-loop weighs as much as the mean link, ``w``: 1 without weights, and ``Â`` does not depend on their unit.
+    A self-loop weighs as much as the mean link that is not masked, ``w``: 1 without weights, and ``Â`` does not depend
+    on their unit.
 
     Example:
         >>> from gelato import Graph
@@ -29,6 +30,8 @@ class Propagation:
         A.sort_indices()
         self.n, self._A, self._edges = graph.n, A, graph.edges
         self._row = np.repeat(np.arange(graph.n), np.diff(A.indptr))
+        self._loops = np.flatnonzero(self._row == A.indices)
+        self._weight = np.asarray(graph.adjacency[graph.edges[:, 0], graph.edges[:, 1]], float)
 
     @cached_property
     def _places(self) -> NDArray[np.int64]:
@@ -44,6 +47,8 @@ class Propagation:
         if masked is not None:
             weights = weights.copy()
             weights[self._places[masked]] = 0
+            rest = np.delete(self._weight, masked)
+            weights[self._loops] = rest.mean() if len(rest) else 1.0
         scale = 1 / np.sqrt(np.bincount(self._row, weights, minlength=self.n))
         return csr_array((scale[self._row] * weights * scale[A.indices], A.indices, A.indptr), shape=A.shape)
 

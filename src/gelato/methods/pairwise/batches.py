@@ -109,7 +109,8 @@ class Batches:
             if len(self._positive) < 2:
                 raise InputError("fewer than two training links lie inside parts; ask for fewer parts")
             if self._space.size == len(self._known):
-                raise InputError("every pair of nodes is linked; there are no non-links to learn from")
+                where = "" if labels is None else " inside the parts"
+                raise InputError(f"every pair of nodes{where} is linked; there are no non-links to learn from")
 
     def epoch(self, seed: int) -> Iterator[PairBatch]:
         """The steps of one epoch: at least two a pass, as without any message nothing is learned."""

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gelato.errors import InputError
 from gelato.graph import Graph, Pairs
 from gelato.methods.pairwise.network import Context, PairNetwork
 from gelato.methods.pairwise.task import pairs_at_once, rows_at_once, scored
@@ -34,6 +35,8 @@ class NetworkBlock:
     def of(cls, network: PairNetwork, graph: Graph) -> "NetworkBlock":
         """A copy of a network, where it is."""
         network.check(graph)
+        if not all(bool(torch.isfinite(each).all()) for each in network.state_dict().values()):
+            raise InputError("training diverged: the network is not finite; lower learning_rate")
         device = next(network.parameters()).device
         return cls(deepcopy(network).double().eval(), graph, device)
 
