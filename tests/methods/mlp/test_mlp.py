@@ -9,7 +9,6 @@ from scipy.sparse import csr_array, issparse
 
 from gelato import Graph, split
 from gelato.errors import InputError
-from gelato.methods.gelato.enhance.mlp import PairMLP
 from gelato.methods.mlp.model import MLP
 from gelato.methods.mlp.network import attributes_of
 from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
@@ -158,7 +157,8 @@ def test_graphs_without_attributes_or_with_directions_do_not_fit():
 
 
 def test_a_single_pair_is_normed_as_outside_training():
-    net = PairMLP(3, hidden=4, dropout=0.0)
+    graph = random_graph(2)
+    net = MLP().network(graph, MlpSettings(hidden=4, dropout=0.0), torch.device("cpu")).net
     row = torch.randn(1, 4, generator=torch.Generator().manual_seed(0))
     learning = net.train().rest(row)
     torch.testing.assert_close(learning, net.eval().rest(row))

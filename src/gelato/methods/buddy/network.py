@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from gelato.graph import Graph
 from gelato.methods.buddy.features import StructuralFeatures, feature_order
 from gelato.methods.buddy.settings import BuddySettings, ElphSettings
-from gelato.methods.gelato.enhance.mlp import dropped, normed
+from gelato.methods.gelato.enhance.mlp import dropped
 from gelato.methods.pairwise.network import Context, PairNetwork, taken
+from gelato.methods.pairwise.norm import RowNorm
 from gelato.methods.pairwise.products import layer_on_products
 from gelato.methods.pairwise.view import View
 
@@ -36,15 +37,16 @@ class Convolutions(nn.Module):
 
 
 class NormedLayer(nn.Module):
-    """``relu(BatchNorm(W x + b))``, as wide as ``x``. A single row in training is normed as outside it."""
+    """``relu(BatchNorm(W x + b))``, as wide as ``x``."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.linear, self.norm = nn.Linear(width, width), nn.BatchNorm1d(width)
+        self.linear, self.norm = nn.Linear(width, width), RowNorm(width)
 
     def forward(self, x: Tensor) -> Tensor:
         """``(p, width)`` from the same shape."""
-        return normed(self.norm, self.linear(x)).relu()
+        normed: Tensor = self.norm(self.linear(x))
+        return normed.relu()
 
     def products(self, rows: Tensor, columns: Tensor) -> Tensor:
         """``(b, c, width)`` of ``h_u ∘ h_v`` outside training, where BatchNorm is a scale and a shift of ``W x``."""

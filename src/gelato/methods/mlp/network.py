@@ -11,6 +11,7 @@ from gelato.kernels.segments import sparse_dense
 from gelato.methods.gelato.enhance.mlp import PairMLP
 from gelato.methods.mlp.settings import MlpSettings
 from gelato.methods.pairwise.network import Context, PairNetwork, spread, summed, taken
+from gelato.methods.pairwise.norm import RowNorm
 from gelato.methods.pairwise.rows import Rows, meet
 from gelato.methods.pairwise.view import View
 
@@ -28,6 +29,7 @@ class MlpNetwork(PairNetwork):
     def __init__(self, graph: Graph, settings: MlpSettings) -> None:
         super().__init__(graph, settings)
         self.net = PairMLP(self.inputs, hidden=settings.hidden, dropout=settings.dropout)
+        self.net.first_norm, self.net.second_norm = RowNorm(settings.hidden), RowNorm(settings.hidden)
         self.width = 4 * settings.hidden + self.inputs
 
     def context(self, view: View, random: torch.Generator | None = None) -> Context:

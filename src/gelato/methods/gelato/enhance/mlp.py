@@ -8,7 +8,6 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 from torch import Tensor, nn
-from torch.nn.functional import batch_norm
 
 from gelato.graph import Pairs
 from gelato.methods.gelato.enhance.fused import fused_odds
@@ -117,19 +116,11 @@ class PairMLP(nn.Module):
 
     def rest(self, h: Tensor, random: torch.Generator | None = None) -> Tensor:
         """``(M,)`` log-odds from what the first layer gave, ``(M, h)``."""
-        h = dropped(normed(self.first_norm, h.relu()), self.dropout, self.training, random)
-        h = dropped(normed(self.second_norm, self.second(h).relu()), self.dropout, self.training, random)
+        h = dropped(self.first_norm(h.relu()), self.dropout, self.training, random)
+        h = dropped(self.second_norm(self.second(h).relu()), self.dropout, self.training, random)
         out = self.last(h)
         odds: Tensor = out[:, 1] - out[:, 0]
         return odds
-
-
-def normed(norm: nn.BatchNorm1d, h: Tensor) -> Tensor:
-    """BatchNorm of ``(p, h)`` rows. A single row in training has no variance, and is normed as outside it."""
-    if norm.training and len(h) == 1:
-        return batch_norm(h, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps)
-    rows: Tensor = norm(h)
-    return rows
 
 
 def dropped(h: Tensor, dropout: float, training: bool, random: torch.Generator | None) -> Tensor:
