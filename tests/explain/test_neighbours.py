@@ -38,7 +38,7 @@ def test_listed_neighbours_others_and_the_remainder_make_the_score():
         "ann and bob: score 0.84",
         "neighbours of bob that resemble ann: <b>&cat (50%), dan (30%)",
         "",
-        "the score is a sum over the 3 neighbours of bob and its self-loop, each by how much it resembles ann:",
+        "the score is a sum over the 3 neighbours of bob and its self-loop, each counted by how much it resembles ann:",
         "         0.5   50%  <b>&cat                 resemblance 0.50",
         "         0.3   30%  dan                     resemblance 0.10",
         "         0.1   10%  bob itself (self-loop)  resemblance 0.90",

@@ -82,7 +82,7 @@ def check_shared(predictors: "Sequence[StoredPredictor]") -> None:
 def say_share(share: "Share", quiet: bool) -> None:
     """Say where a share is."""
     say_unless(quiet)(
-        f"wrote share {share.number} of {share.count} to {share.path}; join all of them with 'gelato merge FILE...'"
+        f"wrote share {share.number} of {share.count} to {share.path}; once all are written, run 'gelato merge FILE...'"
     )
 
 

@@ -28,7 +28,7 @@ def neighbour_lines_of(explanation: "NeighbourExplanation") -> list[str]:
     lines = [headline(explanation), explanation.reason(), ""]
     if explanation.neighbours:
         other = explanation.name(explanation.other)
-        lines += [f"the score is a sum over {counted(explanation)}, each by how much it resembles {other}:"]
+        lines += [f"the score is a sum over {counted(explanation)}, each counted by how much it resembles {other}:"]
     rows = [
         (part.value, f"{_name(explanation, part.node)}{_loop(explanation, part.node)}", f"{part.resemblance:.2f}")
         for part in explanation.neighbours

@@ -172,7 +172,7 @@ def test_links_of_either_direction_are_told_apart():
     assert explanation.reason() == "nodes that link to bob and resemble ann: eve (50%), fay (50%)"
     assert (
         explanation.lines()[3]
-        == "the score is a sum over the 2 nodes that link to bob, each by how much it resembles ann:"
+        == "the score is a sum over the 2 nodes that link to bob, each counted by how much it resembles ann:"
     )
     links = [(0, 2), (0, 3), (6, 2), (6, 3), (6, 1), (7, 1), (7, 2), (7, 3), (5, 1), (4, 1)]
     explanation = fitted(named(links, directed=True), rank=2, self_loops="none").explain("ann", "bob", limit=9)

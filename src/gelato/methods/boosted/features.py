@@ -53,7 +53,7 @@ class PairFeatures:
     def matrix(
         self, pairs: Pairs, names: Sequence[str] | None = None, *, weighted: bool = True
     ) -> tuple[Matrix, list[str]]:
-        """``(p, c)`` features, and their ``c`` names: those asked for, or all, weights being of use or not.
+        """``(p, c)`` features, and their ``c`` names: those asked for, or all; those of weights only if ``weighted``.
 
         A feature that this graph does not have, such as a cosine without attributes, is 0.
         """
