@@ -11,6 +11,7 @@ import click
 
 from gelato.cli.options import COMPARING, READING, RUNNING, TESTING, method_option, options, with_split
 from gelato.cli.outputs import outputs, part_file
+from gelato.cli.places import places
 from gelato.cli.sharding import SHARDING, check_shard, check_shared, say_share, sharing
 from gelato.cli.show import fitting_progress, interruptible, progress_bar, say_unless, show
 from gelato.cli.training import predictor_with
@@ -36,7 +37,7 @@ KEEPING = "train with 'gelato fit --out DIR', which can be resumed, then evaluat
     help="A model that 'gelato fit' saved for the same split, used instead of training its method. May be repeated.",
 )
 @click.option("--config", type=click.Path(), metavar="FILE", help="Settings file, used for the method it names.")
-@click.option("--device", metavar="DEVICE", help="Where to train  [default: auto]")
+@options(places())
 @click.option("--no-resume", is_flag=True, help="Start from scratch, and save nothing for a later run.")
 @SHARDING
 @click.option("--out", type=click.Path(), metavar="FILE", help="Where --shard writes its part.")

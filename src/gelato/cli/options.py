@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gelato.cli.places import places
 from gelato.cli.show import hold, progress_bar
 from gelato.cli.values import COUNT, Count, Number, RegimeName
 
@@ -174,7 +175,7 @@ TRAINING = [
         metavar="NAME=VALUE",
         help="One setting, such as epochs=20; overrides --config. May be repeated.",
     ),
-    click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU such as 'cuda:0'  [default: auto]"),
+    *places(),
 ]
 """How a model is trained."""
 

@@ -11,6 +11,7 @@ import click
 from gelato import PROGRAM
 from gelato.cli.options import REHEARSING, RUNNING, options
 from gelato.cli.outputs import outputs, page
+from gelato.cli.places import places
 from gelato.cli.show import interruptible, progress_bar, say_unless
 from gelato.cli.training import FIRST
 from gelato.cli.values import Count
@@ -35,7 +36,7 @@ from gelato.cli.values import Count
     help="Number of METIS parts, for one of the tests.",
 )
 @options(REHEARSING)
-@click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU, if training is still needed.")
+@options(places("'auto', 'cpu' or a GPU, if training is still needed."))
 @options(RUNNING)
 @outputs(out=page)
 def report(

@@ -9,6 +9,7 @@ import click
 
 from gelato.cli.options import RUNNING, options
 from gelato.cli.outputs import outputs, result_folder
+from gelato.cli.places import places
 from gelato.cli.show import fitting_progress, interruptible, say_unless, show
 from gelato.cli.values import Count
 
@@ -32,7 +33,7 @@ from gelato.cli.values import Count
 @click.option(
     "--data-root", type=click.Path(), metavar="DIR", help="Folder of npz files to use instead of downloading."
 )
-@click.option("--device", metavar="DEVICE", help="'auto', 'cpu' or a GPU such as 'cuda:0'  [default: auto]")
+@options(places())
 @options(RUNNING)
 @outputs(out=result_folder)
 def reproduce(
