@@ -1,6 +1,7 @@
 """Where a command works: ``--device`` for models, ``--engine`` for scans over pairs."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -25,7 +26,11 @@ def _engine(context: click.Context, option: click.Parameter, engine: str | None)
         from gelato.ranking.engines import ENGINES, running_on
 
         context.meta[ENGINE] = engine
-        context.with_resource(running_on(ENGINES[engine]))
+        chosen, gpu = ENGINES[engine], None
+        if engine == "cuda":
+            gpu = device if device is not None and device.startswith("cuda") else "cuda"
+            chosen = partial(chosen, device=gpu)
+        context.with_resource(running_on(chosen, gpu))
 
 
 def places(help: str = TRAINED) -> list[Callable[..., Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from scipy.sparse import csr_array
 from gelato.kernels.bins import Bins
 from gelato.ranking.job import Arrays
 from gelato.regimes import Candidates
-from gelato.scores.contract import Block, Counts, CountScan, Query
+from gelato.scores.contract import Block, Counts, CountScan, Query, SearchScan
+
+AnyScan = TypeVar("AnyScan", CountScan, SearchScan)
 
 ScanBlock = tuple[int, Block]
 """Number of a scan, and one of its blocks."""
@@ -67,6 +69,11 @@ class CountJob:
     def _counters(self, part: Tally, i: int) -> Counts:
         return part.counters[self._places[i] : self._places[i + 1]]
 
+    def moved(self, device: str) -> "CountJob | None":
+        """The same job with those scans on a device that can be there."""
+        scans = moved_scans(self.scans, device)
+        return None if scans is None else CountJob(scans, self.bins)
+
     def pairs_of(self, block: ScanBlock) -> int:
         """How many pairs a block holds."""
         return self.scans[block[0]].pairs_of(block[1])
@@ -109,6 +116,14 @@ class CountJob:
         """How many pairs had a score of their own, no background."""
         scans = enumerate(self.scans)
         return sum(scan.explicit(self.bins[scan.tier], self._counters(whole, i)) for i, scan in scans)
+
+
+def moved_scans(scans: Sequence[AnyScan], device: str) -> list[AnyScan] | None:
+    """Scans on a device, as far as they can be there; ``None`` where none can."""
+    moved = [scan.moved(device) for scan in scans]
+    if all(scan is None for scan in moved):
+        return None
+    return [scan if there is None else there for scan, there in zip(scans, moved, strict=True)]
 
 
 def query_of(candidates: Candidates) -> Query:

@@ -27,6 +27,9 @@ class Job(Protocol[Sum]):
     def workers(self) -> int | None:
         """How many blocks may run at once; ``None`` for any number."""
 
+    def moved(self, device: str) -> "Job[Sum] | None":
+        """The same job on a device of PyTorch, in other blocks; ``None`` where nothing of it runs there."""
+
     def pairs_of(self, block: Any) -> int:
         """How many pairs a block holds, for progress."""
 

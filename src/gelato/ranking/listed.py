@@ -1,7 +1,7 @@
 """The scores of listed pairs as a job: the list is dealt out to an engine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from gelato.graph import Pairs
 from gelato.kernels.threads import default_threads
 from gelato.ranking.engines import engine_of
 from gelato.ranking.job import Arrays
-from gelato.scores.contract import ScoredPairs, Scores
+from gelato.scores.contract import Listing, ScoredPairs, Scores
 
 
 @dataclass(eq=False)
@@ -26,20 +26,30 @@ class ScoredSoFar:
 
 @dataclass(frozen=True, eq=False)
 class PairsJob:
-    """Score ``(p, 2)`` pairs in the portions that their form deals out."""
+    """Score ``(p, 2)`` pairs in the portions that their form deals out, perhaps on another device."""
 
     scores: Scores
     pairs: Pairs
+    moved_to: Listing | None = None
+
+    @property
+    def _listing(self) -> Listing:
+        return self.scores if self.moved_to is None else self.moved_to
 
     @cached_property
     def blocks(self) -> list[NDArray[np.int64]]:
         """Positions of each portion."""
-        return self.scores.dealt(self.pairs)
+        return self._listing.dealt(self.pairs)
 
     @property
     def workers(self) -> int | None:
         """As many as the scores allow."""
-        return self.scores.workers
+        return self._listing.workers
+
+    def moved(self, device: str) -> "PairsJob | None":
+        """The same job on a device."""
+        listing = self.scores.listed_on(device)
+        return None if listing is None else replace(self, moved_to=listing)
 
     def pairs_of(self, block: NDArray[np.int64]) -> int:
         """How many pairs."""
@@ -47,11 +57,11 @@ class PairsJob:
 
     def start(self) -> ScoredSoFar:
         """None scored."""
-        return ScoredSoFar([], [], self.scores.listing())
+        return ScoredSoFar([], [], self._listing.listing())
 
     def run(self, part: ScoredSoFar, block: NDArray[np.int64]) -> None:
         """Score a portion."""
-        places = self.scores.scored(self.pairs[block], part.work)
+        places = self._listing.scored(self.pairs[block], part.work)
         part.at.append(block)
         part.places.append(places)
 

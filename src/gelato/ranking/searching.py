@@ -1,15 +1,15 @@
 """Searching as jobs: the best pairs of some scans, in all or row by row."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gelato.kernels.best import Best, Limits, best_of, merged
-from gelato.ranking.counting import ScanBlock, Turns
+from gelato.ranking.counting import ScanBlock, Turns, moved_scans
 from gelato.ranking.job import Arrays
 from gelato.scores.contract import BestByRow, SearchScan
 
@@ -52,6 +52,11 @@ class OfferJob:
     def workers(self) -> int | None:
         """The fewest that a scan allows."""
         return min((scan.workers for scan in self.scans if scan.workers is not None), default=None)
+
+    def moved(self, device: str) -> "Self | None":
+        """The same job with those scans on a device that can be there."""
+        scans = moved_scans(self.scans, device)
+        return None if scans is None else replace(self, scans=scans)
 
     def pairs_of(self, block: ScanBlock) -> int:
         """How many pairs a block holds."""
@@ -151,6 +156,11 @@ class ByRowJob:
     def workers(self) -> int | None:
         """As many as the scan allows."""
         return self.scan.workers
+
+    def moved(self, device: str) -> "ByRowJob | None":
+        """The same job on a device."""
+        scan = self.scan.moved(device)
+        return None if scan is None else replace(self, scan=scan)
 
     def pairs_of(self, block: tuple[int, int]) -> int:
         """How many pairs a block holds."""

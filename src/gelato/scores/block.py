@@ -116,6 +116,9 @@ class BlockScores:
         scores = self.pairs(pairs)
         return ScoredPairs(np.zeros(len(pairs), np.int64), scores, np.maximum(np.abs(scores), self.floor), scores)
 
+    def listed_on(self, device: str) -> None:
+        """Listed pairs are scored where the function runs by itself."""
+
     def dealt(self, pairs: Pairs) -> list[Indices]:
         """Positions of pairs in portions of ``block_rows`` first nodes."""
         order = np.argsort(pairs[:, 0], kind="stable")

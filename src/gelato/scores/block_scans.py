@@ -14,7 +14,7 @@ from gelato.kernels.bins import Bins
 from gelato.kernels.histogram import histogram_dense
 from gelato.kernels.sought import EITHER, FORWARD, PARTNER, SearchRows, row_of, search_rows
 from gelato.kernels.top import top_block, top_block_by_row
-from gelato.scores.contract import BestByRow, Block, Cost, Counts, Nodes, Query
+from gelato.scores.contract import BestByRow, Block, Cost, Counts, CountScan, Nodes, Query, SearchScan
 from gelato.scores.ranges import Ranges, blocks_of, ranges_of
 
 if TYPE_CHECKING:
@@ -57,18 +57,27 @@ class BlockCountScan:
         """Blocks of rows, none of which crosses a part."""
         blocks: list[Block] = []
         for begin, end in self.ranges.rows():
-            size = step_rows(end - begin, self.scores.block_rows) if self._triangular else self.scores.block_rows
+            size = step_rows(end - begin, self.scores.block_rows) if self.triangular else self.scores.block_rows
             blocks += blocks_of(begin, end, self.block_rows or size)
         return blocks
 
     @property
-    def _triangular(self) -> bool:
+    def triangular(self) -> bool:
         """Whether rows are columns too, of which the pairs above the diagonal count."""
         return not self.scores.directed and self.ranges.middle is None
 
     def first_column(self, row: int) -> int:
         """Where the columns of a block begin that begins with ``row``."""
-        return row if self._triangular else int(self.ranges.low[row])
+        return row if self.triangular else int(self.ranges.low[row])
+
+    def moved(self, device: str) -> "CountScan | None":
+        """The same scan on a device."""
+        import torch
+
+        from gelato.scores.block_device import DeviceBlockCounts, block_on
+
+        where = torch.device(device)
+        return DeviceBlockCounts(self, block_on(self.scores, where), where)
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -143,11 +152,21 @@ class BlockSearchScan:
         most, rows = self.scores.block_rows, len(self.sought.rows)
         return blocks_of(0, rows, most if self.mirrored is None else step_rows(rows, most))
 
+    def moved(self, device: str) -> "SearchScan | None":
+        """The same scan on a device."""
+        import torch
+
+        from gelato.scores.block_device import DeviceBlockSearch, block_on
+
+        where = torch.device(device)
+        return DeviceBlockSearch(self, block_on(self.scores, where), where)
+
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
-        return (block[1] - block[0]) * len(self._columns(block))
+        return (block[1] - block[0]) * len(self.columns_of(block))
 
-    def _columns(self, block: Block) -> Nodes:
+    def columns_of(self, block: Block) -> Nodes:
+        """The columns of a block that are not left to other rows."""
         if self.mirrored is None:
             return self.column
         columns: Nodes = self.column[~self.mirrored | (self.column >= self.sought.rows[block[0]])]
@@ -163,14 +182,14 @@ class BlockSearchScan:
 
     def offer(self, work: NDArray[np.int64], block: Block, best: Best) -> None:
         """Compute a block and offer it."""
-        columns = self._columns(block)
+        columns = self.columns_of(block)
         work[columns] = np.arange(len(columns))
         top_block(*block, self.sought, columns, work, self._scores(block, columns), best)
         work[columns] = -1
 
     def offer_by_row(self, work: NDArray[np.int64], block: Block, best: Best, out: BestByRow) -> None:
         """Put the best pairs of each row of a block into ``out``, in order."""
-        columns = self._columns(block)
+        columns = self.columns_of(block)
         work[columns] = np.arange(len(columns))
         top_block_by_row(*block, self.sought, columns, work, self._scores(block, columns), best, out)
         work[columns] = -1

@@ -108,6 +108,23 @@ class Cost(NamedTuple):
     explicit: int
 
 
+class Listing(Protocol):
+    """Scores of listed pairs, in portions."""
+
+    @property
+    def workers(self) -> int | None:
+        """How many portions may be scored at once; ``None`` for any number."""
+
+    def listing(self) -> Any:
+        """Working memory for ``scored``, for one worker."""
+
+    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
+        """Positions of a list in portions that ``scored`` can take one by one without doing work twice."""
+
+    def scored(self, pairs: Pairs, work: Any = None) -> ScoredPairs:
+        """Places of listed pairs."""
+
+
 class CountScan(Protocol):
     """Rows of scores to be counted by bin, in blocks that the plan fixes; picklable where the scores have a key."""
 
@@ -122,6 +139,9 @@ class CountScan(Protocol):
     @property
     def workers(self) -> int | None:
         """How many blocks may run at once; ``None`` for any number."""
+
+    def moved(self, device: str) -> "CountScan | None":
+        """The same scan on a device of PyTorch, in other blocks; ``None`` where it only runs on the host."""
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -172,6 +192,9 @@ class SearchScan(Protocol):
     @property
     def columns(self) -> int:
         """How many partners a row can have."""
+
+    def moved(self, device: str) -> "SearchScan | None":
+        """The same scan on a device of PyTorch, in other blocks; ``None`` where it only runs on the host."""
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -233,6 +256,9 @@ class Scores(Protocol):
 
     def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         """Positions of a list in portions that ``scored`` can take one by one without doing work twice."""
+
+    def listed_on(self, device: str) -> Listing | None:
+        """``scored`` on a device of PyTorch; ``None`` where these scores do that best by themselves."""
 
     def levels(self, positives: ScoredPairs) -> "TierLevels":
         """Which places tie; the form owns its tolerance."""

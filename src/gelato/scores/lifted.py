@@ -150,6 +150,9 @@ class LiftedScores:
         """``(p,)`` new scores of listed pairs, base scores of others."""
         return self.scored(pairs).value
 
+    def listed_on(self, device: str) -> None:
+        """Listed pairs are scored on the host."""
+
     def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         """Portions of the base; the listed pairs are one more."""
         listed = self._positions(pairs) >= 0
@@ -248,6 +251,9 @@ class ListedCountScan:
         """Blocks of the list."""
         return blocks_of(0, len(self.score), LISTED)
 
+    def moved(self, device: str) -> None:
+        """A list stays on the host."""
+
     def pairs_of(self, block: Block) -> int:
         """How many pairs."""
         return block[1] - block[0]
@@ -308,6 +314,9 @@ class ListedSearchScan:
     def blocks(self) -> list[Block]:
         """Blocks of rows, or of the list."""
         return blocks_of(0, len(self.rows) or len(self.score), LISTED)
+
+    def moved(self, device: str) -> None:
+        """A list stays on the host."""
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs."""

@@ -20,7 +20,7 @@ from gelato.kernels.entries import list_walks
 from gelato.kernels.form import JACCARD, LINEAR, Form
 from gelato.kernels.pairs import reached_pairs
 from gelato.kernels.walk import Space, Walk, space_of, walk_of
-from gelato.scores.contract import Cost, Query, ScoredPairs
+from gelato.scores.contract import Cost, Listing, Query, ScoredPairs
 from gelato.scores.keys import key_of
 from gelato.scores.levels import TierLevels, one_tier
 from gelato.scores.walk_counts import WalkCountScan, count_scan, walk_cost
@@ -156,7 +156,10 @@ class WalkScores:
 
     def scored(self, pairs: Pairs, work: Space | None = None) -> ScoredPairs:
         """Places of ``(p, 2)`` pairs."""
-        W = self._reached(pairs, self.listing() if work is None else work)
+        return self.placed(pairs, self._reached(pairs, self.listing() if work is None else work))
+
+    def placed(self, pairs: Pairs, W: NDArray[np.float64]) -> ScoredPairs:
+        """Places of ``(p, 2)`` pairs of which walks reach ``(p,)`` ``W_uv``."""
         g_u, g_v = self.node[pairs[:, 0]], self.node[pairs[:, 1]]
         tier = np.zeros(len(pairs), np.int64)
         if self.kind == JACCARD:
@@ -166,11 +169,20 @@ class WalkScores:
         score = self.scale * W + background
         return ScoredPairs(tier, score, np.abs(self.scale * W) + np.abs(background), self.unit * score)
 
+    def listed_on(self, device: str) -> "Listing | None":
+        """``scored`` on a device."""
+        import torch
+
+        from gelato.scores.walk_device import DeviceWalkListing, walk_on
+
+        walk = walk_on(self, torch.device(device))
+        return None if walk is None else DeviceWalkListing(self, walk, torch.device(device))
+
     def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         """Positions of pairs in portions by the end that walks start at."""
         if len(pairs) == 0:
             return []
-        source = self._ends(pairs)[0]
+        source = self.ends(pairs)[0]
         order = np.argsort(source, kind="stable")
         sources = source[order]
         cuts = np.unique(np.searchsorted(sources, sources[:: max(1, len(pairs) // PORTIONS)]))
@@ -181,7 +193,7 @@ class WalkScores:
         """``(n,)`` entries of each row of the first step."""
         return np.diff(self.first.indptr)
 
-    def _ends(self, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def ends(self, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """``(p,)`` where the walks of pairs start and end: hubs are shared by many pairs, so fewer walks are made."""
         u, v = pairs.T
         if self.directed:
@@ -191,7 +203,7 @@ class WalkScores:
 
     def _reached(self, pairs: Pairs, space: Space) -> NDArray[np.float64]:
         """``(p,)`` the walk's part ``W_uv`` of listed pairs."""
-        u, v = self._ends(pairs)
+        u, v = self.ends(pairs)
         order = np.argsort(u, kind="stable")
         back, reached = self._back, np.empty(len(pairs))
         arrays = (back.inner_indptr, back.inner_indices, back.inner_data)

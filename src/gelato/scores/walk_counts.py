@@ -15,7 +15,7 @@ from gelato.kernels.background import background_counts, grouped_counts
 from gelato.kernels.bins import Bins, bins_of, counts_of
 from gelato.kernels.histogram import histogram_walks
 from gelato.kernels.walk import Space, space_of
-from gelato.scores.contract import Block, Cost, Counts, Query
+from gelato.scores.contract import Block, Cost, Counts, CountScan, Query
 from gelato.scores.ranges import Ranges, blocks_of, ranges_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,15 @@ class WalkCountScan:
             return blocks_of(0, self.scores.n, self.size)
         return [block for rows in self.ranges.rows() for block in blocks_of(*rows, self.size)]
 
+    def moved(self, device: str) -> "CountScan | None":
+        """The same scan on a device."""
+        import torch
+
+        from gelato.scores.walk_device import DeviceWalkCounts, walk_on
+
+        walk = walk_on(self.scores, torch.device(device))
+        return None if walk is None else DeviceWalkCounts(self, walk, torch.device(device))
+
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
         return self.ranges.pairs_of(block)
@@ -64,7 +73,7 @@ class WalkCountScan:
         value, group = self.scores.groups
         return (1, size) if group is None else (len(value), len(value))
 
-    def _views(self, bins: Bins, counters: Counts) -> tuple[Counts, Counts]:
+    def views(self, bins: Bins, counters: Counts) -> tuple[Counts, Counts]:
         """The explicit scores by bin, and the pairs that have them."""
         size = len(bins.bounds) + 1
         return counters[:size], counters[size:].reshape(self._shadow_shape(size))
@@ -79,15 +88,15 @@ class WalkCountScan:
         value, group = scores.groups
         where = (rows, ranges.low, ranges.high, ranges.skip.indptr, ranges.skip.indices)
         how = (scores.walk, scores.form, value, group, bins, work)
-        histogram_walks(*where, *how, *self._views(bins, counters))
+        histogram_walks(*where, *how, *self.views(bins, counters))
 
     def explicit(self, bins: Bins, counters: Counts) -> int:
         """How many pairs walks have reached."""
-        return int(self._views(bins, counters)[0].sum())
+        return int(self.views(bins, counters)[0].sum())
 
     def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
         """All pairs by bin: explicit + background of all pairs - background of the explicit ones."""
-        explicit, shadow = self._views(bins, counters)
+        explicit, shadow = self.views(bins, counters)
         value, group = self.scores.groups
         if group is None:
             hidden: Counts = shadow[0].copy()

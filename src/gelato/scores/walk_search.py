@@ -10,7 +10,7 @@ from gelato.kernels.best import Best, Ties
 from gelato.kernels.sought import BACKWARD, EITHER, FORWARD, PARTNER, Partners, SearchRows, row_of, search_rows
 from gelato.kernels.top import top_background, top_walks, top_walks_by_row
 from gelato.kernels.walk import Space, space_of
-from gelato.scores.contract import BestByRow, Block, Nodes, Query
+from gelato.scores.contract import BestByRow, Block, Nodes, Query, SearchScan
 from gelato.scores.ranges import blocks_of
 
 if TYPE_CHECKING:
@@ -77,6 +77,15 @@ class WalkSearchScan:
         """All rows, in ascending blocks."""
         rows = len(self.sought.rows)
         return blocks_of(0, rows, max(4, min(1024, rows // 64)))
+
+    def moved(self, device: str) -> "SearchScan | None":
+        """The same scan on a device."""
+        import torch
+
+        from gelato.scores.walk_device import DeviceWalkSearch, walk_on
+
+        walk = walk_on(self.scores, torch.device(device))
+        return None if walk is None else DeviceWalkSearch(self, walk, torch.device(device))
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""

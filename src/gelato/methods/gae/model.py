@@ -1,11 +1,13 @@
 """GAE: network, task and scores."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from gelato.graph import Graph, Pairs
 from gelato.methods.gae.settings import GaeSettings
@@ -63,6 +65,11 @@ class InnerProducts:
         """``(b, c)`` scores of rows with columns."""
         block: NDArray[np.float64] = self.Z[rows] @ self.Z[columns].T
         return block
+
+    def on(self, device: torch.device) -> Callable[[Tensor, Tensor], Tensor]:
+        """The same on a device."""
+        Z = torch.as_tensor(self.Z, device=device)
+        return lambda rows, columns: Z[rows] @ Z[columns].T
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of listed pairs."""

@@ -1,5 +1,6 @@
 """Blocks of log-odds by a trained network, in double precision, on the CPU or a GPU."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,6 +54,17 @@ class NetworkBlock:
         """``(b, c)`` log-odds."""
         at_once = rows_at_once(self.network, len(columns), self.device)
         return _numpy(scored(self.network, self._context, self._on(rows), self._on(columns), at_once))
+
+    def on(self, device: torch.device) -> Callable[[Tensor, Tensor], Tensor]:
+        """The same on a device, on tensors that stay there."""
+        there = self if self.device == device else NetworkBlock(deepcopy(self.network).to(device), self.graph, device)
+
+        @torch.no_grad()
+        def block(rows: Tensor, columns: Tensor) -> Tensor:
+            at_once = rows_at_once(there.network, len(columns), device)
+            return scored(there.network, there._context, rows, columns, at_once).double()
+
+        return block
 
     @torch.no_grad()
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from gelato.errors import InputError
 from gelato.methods.spectral.adjacency import ScaledAdjacency, SparseProducts
 from gelato.methods.spectral.orthonormal import cholesky_basis, orthonormal_basis
+from gelato.ranking.engines import device_in_use
 from gelato.ranking.rank import Progress
 
 Block = NDArray[Any]
@@ -76,6 +77,7 @@ def eigenpairs(
         iterations: how often ``M^T M`` is applied.
         random_state: seed of the start. Signs are fixed: the largest entry of each column of ``U`` is positive.
         threads: of the sparse products; the others use those of the BLAS. Results differ by no more than rounding.
+            With the engine of a GPU, all of it runs there.
         progress: called with the steps done, and their number.
     """
     if rank < 1 or iterations < 1:
@@ -85,6 +87,11 @@ def eigenpairs(
     report(0, steps)
     if is_dense(adjacency.n, rank):
         values, left, right = _dense(adjacency)
+    elif device_in_use() is not None:
+        from gelato.methods.spectral.device import device_triplets
+
+        start = _start(adjacency.n, rank, random_state)
+        values, left, right = device_triplets(adjacency, rank, start, iterations, str(device_in_use()), report)
     else:
         products = SparseProducts(adjacency.matrix, adjacency.directed, np.float64, threads)
         basis = _power_iteration(adjacency, rank, iterations, random_state, products, report, threads)
@@ -119,8 +126,7 @@ def _power_iteration(
 ) -> Block:
     """``(n, b)`` orthonormal basis of nearly the leading right singular vectors."""
     single = SparseProducts(csr_array(adjacency.matrix / adjacency.size), adjacency.directed, np.float32, threads)
-    shape = (adjacency.n, block_size(rank))
-    basis: Block = np.random.default_rng(random_state).standard_normal(shape, dtype=np.float32)
+    basis: Block = _start(adjacency.n, rank, random_state)
     done, pace = 0, 1
     while done < iterations - 1:
         pace = min(pace, iterations - 1 - done)
@@ -138,6 +144,11 @@ def _power_iteration(
     basis = orthonormal_basis(products.squared(basis.astype(np.float64)))
     report(iterations, iterations + 1)
     return basis
+
+
+def _start(n: int, rank: int, random_state: int) -> NDArray[np.float32]:
+    """``(n, b)`` random vectors."""
+    return np.random.default_rng(random_state).standard_normal((n, block_size(rank)), dtype=np.float32)
 
 
 def _pace(least: float) -> int:

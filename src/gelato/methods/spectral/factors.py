@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,12 @@ from numpy.typing import NDArray
 from gelato.graph import Pairs
 from gelato.methods.spectral.eigen import Eigenpairs
 from gelato.scores import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+    from torch import Tensor
 
 Nodes = NDArray[np.int64]
 
@@ -37,6 +44,14 @@ class FactorBlock:
     def __call__(self, rows: Nodes, columns: Nodes) -> NDArray[np.float64]:
         """``(b, c)`` scores of ascending ``(b,)`` rows and ``(c,)`` columns."""
         return np.asarray((_taken(self.left, rows) * self.sign) @ _taken(self.right, columns).T)
+
+    def on(self, device: "torch.device") -> "Callable[[Tensor, Tensor], Tensor]":
+        """The same on a device."""
+        import torch
+
+        left, sign = (torch.as_tensor(array, device=device) for array in (self.left, self.sign))
+        right = left if self.right is self.left else torch.as_tensor(self.right, device=device)
+        return lambda rows, columns: (left[rows] * sign) @ right[columns].T
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of ``(p, 2)`` pairs."""

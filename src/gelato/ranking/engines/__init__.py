@@ -36,20 +36,35 @@ class Engine(Protocol):
         """
 
 
-ENGINES: Registry[Callable[[int], Engine]] = Registry("engine", {"threads": Threads})
+def _cuda(threads: int, **options: str) -> Engine:
+    from gelato.ranking.engines.cuda import Cuda
+
+    return Cuda(threads, **options)
+
+
+ENGINES: Registry[Callable[..., Engine]] = Registry("engine", {"threads": Threads, "cuda": _cuda})
 """From the number of threads to an engine."""
 
 _CHOSEN: ContextVar[Callable[[int], Engine]] = ContextVar("engine", default=Threads)
 
 
+_DEVICE: ContextVar[str | None] = ContextVar("device", default=None)
+
+
 @contextmanager
-def running_on(engine: Callable[[int], Engine]) -> Iterator[None]:
-    """Let every job in this context run on an engine, unless it names another."""
-    token = _CHOSEN.set(engine)
+def running_on(engine: Callable[[int], Engine], device: str | None = None) -> Iterator[None]:
+    """Let every job in this context run on an engine, unless it names another; ``device`` is that of its GPU."""
+    tokens = _CHOSEN.set(engine), _DEVICE.set(device)
     try:
         yield
     finally:
-        _CHOSEN.reset(token)
+        _CHOSEN.reset(tokens[0])
+        _DEVICE.reset(tokens[1])
+
+
+def device_in_use() -> str | None:
+    """The GPU that jobs run on in this context, for what prepares their scores; ``None``: the host."""
+    return _DEVICE.get()
 
 
 def engine_of(name: str | None, threads: int) -> Engine:

@@ -1,0 +1,80 @@
+"""Consumer: of a tile of scores those that could be among the best, for the buffer on the host."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gelato.kernels.best import Best, window
+from gelato.kernels.sought import BACKWARD, EITHER
+from gelato.kernels.top import top_listed, top_listed_by_row
+
+SPARE = 1 << 16
+"""How many pairs go to the host before the device looks for the best of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """A tile of a search.
+
+    Attributes:
+        score: ``(c, b)`` raw scores, columns by rows.
+        counted: ``(c, b)`` which of them are asked for.
+        row, column: ``(b,)`` and ``(c,)`` names of nodes.
+        n: number of nodes.
+        turn: how a pair lists its row and its column.
+    """
+
+    score: Tensor
+    counted: Tensor
+    row: Tensor
+    column: Tensor
+    n: int
+    turn: int
+
+    def keys(self, column: Tensor, row: Tensor) -> Tensor:
+        """Keys of the pairs at some places."""
+        a, b = self.row[row], self.column[column]
+        if self.turn == BACKWARD:
+            a, b = b, a
+        elif self.turn == EITHER:
+            a, b = torch.minimum(a, b), torch.maximum(a, b)
+        return a * self.n + b
+
+
+def offer_tile(tile: Candidates, best: Best) -> None:
+    """Offer the pairs of a tile that may be among the best."""
+    limits = best.limits
+    floor = max(float(best.cut[0]), limits.floor)
+    wanted = tile.counted & (tile.score >= floor) & (tile.score <= limits.ceiling)
+    column, row = wanted.nonzero(as_tuple=True)
+    score = tile.score[column, row]
+    keep = best.keep + 1  # one more than is kept: the buffer must know that something was dropped
+    if len(score) > keep + SPARE:
+        if limits.by_key:
+            kept = torch.topk(tile.keys(column, row), keep, largest=False).indices
+        else:
+            least = float(torch.topk(score, keep).values[-1])
+            kept = score >= least - window(least, best.ties)
+        column, row, score = column[kept], row[kept], score[kept]
+    key = tile.keys(column, row).cpu().numpy()
+    top_listed(0, len(key), score.double().cpu().numpy(), key, best)
+
+
+def offer_tile_by_row(
+    tile: Candidates, best: Best, out: tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
+) -> None:
+    """Put the best pairs of each row of a tile in order into its row of ``out``."""
+    limits, ties = best.limits, best.ties
+    wanted = tile.counted & (tile.score >= limits.floor) & (tile.score <= limits.ceiling)
+    score = tile.score.masked_fill(~wanted, -np.inf)
+    keep = min(best.keep + 1, len(score))
+    least = torch.topk(score, keep, dim=0).values[-1] if keep else score.new_full((score.shape[1],), -np.inf)
+    least = least - 5 * ties.tolerance * (least.abs().nan_to_num(posinf=0.0) + ties.most + ties.least)
+    row, column = ((score >= least) & wanted).T.nonzero(as_tuple=True)
+    indptr = torch.searchsorted(row, torch.arange(score.shape[1] + 1, device=row.device)).cpu().numpy()
+    key = tile.keys(column, row).cpu().numpy()
+    scores = score[column, row].double().cpu().numpy()
+    top_listed_by_row(0, score.shape[1], indptr, scores, key, tile.n, best, out)

@@ -1,0 +1,117 @@
+"""Walks from a block of rows at once: a sparse matrix times a dense block, step by step."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from gelato.kernels.segments import neighbor_dot, sparse_dense
+from gelato.kernels.walk import Walk
+
+SMALLEST = {np.dtype(np.float64): 1e-280, np.dtype(np.float32): 1e-30}
+"""A walk whose weights may multiply to less could underflow to 0, which means "never reached"."""
+
+
+@dataclass(frozen=True, eq=False)
+class Csr:
+    """A sparse matrix on a device, as in SciPy; ``starts`` is ``indptr`` on the host."""
+
+    indptr: Tensor
+    indices: Tensor
+    data: Tensor
+    starts: NDArray[np.int64]
+
+    def times(self, dense: Tensor, begin: int, end: int) -> Tensor:
+        """``(end - begin, b)`` some rows of this matrix times a dense one."""
+        first, last = int(self.starts[begin]), int(self.starts[end])
+        indptr = self.indptr[begin : end + 1] - first
+        return sparse_dense(indptr, self.indices[first:last], self.data[first:last], dense)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceWalk:
+    """The matrices of a walk on a device.
+
+    Attributes:
+        first: ``(n, h)`` the first step.
+        back: ``(n, h)`` every later step, turned round, with the weight of the node it starts from.
+        middle: ``h``.
+        steps: length of the walk.
+        every_length: whether shorter walks count too.
+    """
+
+    first: Csr
+    back: Csr
+    middle: int
+    steps: int
+    every_length: bool
+
+    def reached(self, rows: Tensor, begin: int, end: int) -> Tensor:
+        """``(end - begin, b)`` what walks from ``(b,)`` rows reach in a range of columns; 0 where none arrives.
+
+        ``W^T = B B ... first[rows]^T`` with ``B = inner^T diag(w)``: only the last product is cut to the range.
+        """
+        here = self._first(rows)
+        if self.steps == 1:
+            return here[begin:end]
+        shorter = here[begin:end].clone() if self.every_length else None
+        for _ in range(self.steps - 2):
+            here = self.back.times(here, 0, self.middle)
+            if shorter is not None:
+                shorter += here[begin:end]
+        last = self.back.times(here, begin, end)
+        return last if shorter is None else last.add_(shorter)
+
+    def _first(self, rows: Tensor) -> Tensor:
+        """``(h, b)`` the first step from ``(b,)`` rows."""
+        source, entry = entries_of(self.first.indptr, rows)
+        here = self.first.data.new_zeros((self.middle, len(rows)))
+        here[self.first.indices[entry].long(), source] = self.first.data[entry]
+        return here
+
+    def joined(self, rows: Tensor, source: Tensor, target: Tensor) -> Tensor:
+        """``(p,)`` what walks from ``rows[source]`` reach at ``target``: the last step is made for these pairs only."""
+        if self.steps == 1 or self.every_length:
+            return self.reached(rows, 0, len(self.back.starts) - 1)[target, source]
+        here = self._first(rows)
+        for _ in range(self.steps - 2):
+            here = self.back.times(here, 0, self.middle)
+        pairs = (source.int(), target.int())
+        return neighbor_dot(self.back.indptr, self.back.indices, self.back.data, *pairs, here.T.contiguous())
+
+
+def entries_of(indptr: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """For every entry of some rows of a matrix the position of its row, and its own position."""
+    begin = indptr[rows].long()
+    count = indptr[rows + 1].long() - begin
+    source = torch.repeat_interleave(torch.arange(len(rows), device=rows.device), count)
+    before = torch.cumsum(count, 0) - count
+    return source, torch.arange(len(source), device=rows.device) + (begin - before)[source]
+
+
+def device_walk(walk: Walk, device: torch.device) -> DeviceWalk | None:
+    """The arrays of a walk on a device; ``None`` where its weights are so small that products could vanish."""
+    first = _matrix(walk.first_indptr, walk.first_indices, walk.first_data, len(walk.weight), walk.weight.dtype)
+    inner = _matrix(walk.inner_indptr, walk.inner_indices, walk.inner_data, walk.columns, walk.weight.dtype)
+    back = csr_array(csr_array(inner.T) * walk.weight)
+    back.eliminate_zeros()
+    back.sort_indices()
+    least = float(first.data.min(initial=1)) * float(back.data.min(initial=1)) ** (walk.steps - 1)
+    if least < SMALLEST[walk.weight.dtype]:
+        return None
+    return DeviceWalk(_csr(first, device), _csr(back, device), len(walk.weight), walk.steps, walk.every_length)
+
+
+def _matrix(indptr: Any, indices: Any, data: Any, columns: int, dtype: np.dtype[Any]) -> csr_array:
+    data = np.ones(len(indices), dtype) if data is None else data
+    return csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
+
+
+def _csr(matrix: csr_array, device: torch.device) -> Csr:
+    kind = np.int32 if matrix.nnz < 2**31 else np.int64
+    arrays = (matrix.indptr.astype(kind), matrix.indices.astype(np.int32), matrix.data)
+    return Csr(*(torch.as_tensor(array, device=device) for array in arrays), matrix.indptr.astype(np.int64))

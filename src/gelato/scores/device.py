@@ -1,0 +1,82 @@
+"""What scans on a device share: how many rows go at once, and what happens where memory runs out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gelato.errors import InputError
+from gelato.kernels.device.counts import Tile
+from gelato.kernels.device.walks import entries_of
+from gelato.scores.contract import Block
+from gelato.scores.ranges import Ranges, blocks_of
+
+SHARE = 0.6
+"""How much of the free memory a block takes at most."""
+
+ON_HOST = 1 << 28
+"""Bytes of a block where the device is the host itself, in tests."""
+
+STEPS = 8
+"""A triangle is cut into so many blocks at least: what lies below its diagonal is computed for nothing."""
+
+LEAST = 256
+"""Rows of a block of a triangle that is cut, at least."""
+
+
+def blocks_on(device: torch.device, begin: int, end: int, bytes_per_row: int, triangle: bool) -> list[Block]:
+    """Rows in blocks that fit the memory of a device."""
+    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else ON_HOST
+    size = max(1, int(SHARE * free) // max(1, bytes_per_row))
+    if triangle:
+        size = min(size, max(LEAST, -(-(end - begin) // STEPS)))
+    return blocks_of(begin, end, size)
+
+
+def in_pieces(block: Block, run: Callable[[Block], None]) -> None:
+    """Run a block, or its halves where memory does not suffice; ``run`` must leave nothing behind when it fails."""
+    try:
+        run(block)
+        return
+    except torch.OutOfMemoryError as error:
+        begin, end = block
+        if end - begin < 2:
+            raise InputError(
+                "the GPU has too little memory for the scores of one node; use --engine threads"
+            ) from error
+    torch.cuda.empty_cache()
+    middle = (begin + end) // 2
+    in_pieces((begin, middle), run)
+    in_pieces((middle, end), run)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceRanges:
+    """Which pairs of a count a row holds, on a device."""
+
+    low: Tensor
+    high: Tensor
+    skip_indptr: Tensor
+    skip_indices: Tensor
+
+    def tile(self, values: Tensor, block: Block, first: int, left_out: float) -> Tile:
+        """The tile of ``(c, b)`` values of a block; pairs that are skipped get the value of those that do not count."""
+        rows = torch.arange(*block, device=values.device)
+        at, entry = entries_of(self.skip_indptr, rows)
+        values[self.skip_indices[entry] - first, at] = left_out
+        return Tile(values, rows, first, self.low[slice(*block)], self.high[slice(*block)])
+
+
+def device_ranges(ranges: Ranges, device: torch.device) -> DeviceRanges:
+    """Ranges on a device."""
+    return DeviceRanges(
+        *(on(array, device) for array in (ranges.low, ranges.high, ranges.skip.indptr, ranges.skip.indices))
+    )
+
+
+def on(array: NDArray, device: torch.device) -> Tensor:  # type: ignore[type-arg]
+    """An array on a device; whole numbers in 64 bits."""
+    tensor = torch.as_tensor(array, device=device)
+    return tensor if tensor.is_floating_point() else tensor.long()

@@ -1,0 +1,260 @@
+"""Walk scores on a GPU: dense tiles of what walks reach, counted and searched where they are."""
+
+import logging
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gelato.graph import Pairs
+from gelato.kernels.best import Best, Ties
+from gelato.kernels.bins import Bins
+from gelato.kernels.device.counts import Background, added, bounds_of, count_reached, scores_of
+from gelato.kernels.device.hits import Candidates, offer_tile, offer_tile_by_row
+from gelato.kernels.device.walks import DeviceWalk, device_walk, entries_of
+from gelato.kernels.sought import PARTNER, ROW
+from gelato.scores.contract import BestByRow, Block, Counts, Nodes, ScoredPairs
+from gelato.scores.device import DeviceRanges, blocks_on, device_ranges, in_pieces, on
+
+if TYPE_CHECKING:
+    from gelato.scores.walk import WalkScores
+    from gelato.scores.walk_counts import WalkCountScan
+    from gelato.scores.walk_search import WalkSearchScan
+
+LOG = logging.getLogger(__name__)
+
+_MOVED: "WeakKeyDictionary[WalkScores, dict[torch.device, DeviceWalk | None]]" = WeakKeyDictionary()
+
+
+def walk_on(scores: "WalkScores", device: torch.device) -> DeviceWalk | None:
+    """The walk of some scores on a device, moved there once; ``None`` where it must stay on the host."""
+    moved = _MOVED.setdefault(scores, {})
+    if device not in moved:
+        moved[device] = device_walk(scores.walk, device)
+        if moved[device] is None:
+            LOG.warning("weights of links differ by so many orders of magnitude that they are ranked by the CPU")
+    return moved[device]
+
+
+def _bytes_per_row(scores: "WalkScores") -> int:
+    """What a row takes: two steps of a walk, scores, masks."""
+    return scores.dtype.itemsize * (2 * len(scores.weight) + 4 * scores.n) + 8 * scores.n
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceWalkCounts:
+    """``WalkCountScan`` on a device."""
+
+    scan: "WalkCountScan"
+    walk: DeviceWalk
+    device: torch.device
+    workers = 1
+
+    @property
+    def tier(self) -> int:
+        """That of all its pairs."""
+        return self.scan.tier
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Blocks of rows that fit the device."""
+        ranges, size = self.scan.ranges, _bytes_per_row(self.scan.scores)
+        rows = [(0, self.scan.scores.n)] if ranges.middle is None else ranges.rows()
+        triangle = ranges.middle is None and not self.scan.scores.directed
+        return [block for some in rows for block in blocks_on(self.device, *some, size, triangle)]
+
+    @cached_property
+    def _ranges(self) -> DeviceRanges:
+        return device_ranges(self.scan.ranges, self.device)
+
+    @cached_property
+    def _background(self) -> Background:
+        value, group = self.scan.scores.groups
+        return Background(on(value, self.device), None if group is None else on(group, self.device))
+
+    def pairs_of(self, block: Block) -> int:
+        """How many pairs a block holds, those left out included."""
+        return self.scan.pairs_of(block)
+
+    def start(self) -> None:
+        """No working memory."""
+
+    def counters(self, bins: Bins) -> Counts:
+        """Those of the host."""
+        return self.scan.counters(bins)
+
+    def count(self, work: None, block: Block, bins: Bins, counters: Counts) -> None:
+        """Count a block."""
+        explicit, shadow = self.scan.views(bins, counters)
+
+        def run(rows: Block) -> None:
+            low, high = self.scan.ranges.low[slice(*rows)], self.scan.ranges.high[slice(*rows)]
+            first, last = int(low.min()), int(high.max())
+            if first >= last:
+                return
+            values = self.walk.reached(torch.arange(*rows, device=self.device), first, last)
+            tile = self._ranges.tile(values, rows, first, 0.0)
+            mine, theirs = (
+                torch.zeros(each.shape, dtype=torch.int64, device=self.device) for each in (explicit, shadow)
+            )
+            bounds = bounds_of(bins, self.device)
+            count_reached(tile, self.scan.scores.form, self._background, bounds, mine, theirs)
+            added(mine, explicit)
+            added(theirs, shadow)
+
+        in_pieces(block, run)
+
+    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
+        """Those of the host."""
+        return self.scan.negatives(bins, counters, threads)
+
+    def explicit(self, bins: Bins, counters: Counts) -> int:
+        """How many pairs walks have reached."""
+        return self.scan.explicit(bins, counters)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceWalkSearch:
+    """``WalkSearchScan`` on a device."""
+
+    scan: "WalkSearchScan"
+    walk: DeviceWalk
+    device: torch.device
+    workers = 1
+
+    @property
+    def tier(self) -> int:
+        """That of all its pairs."""
+        return self.scan.tier
+
+    @property
+    def unit(self) -> float:
+        """Factor of the whole score."""
+        return self.scan.unit
+
+    @property
+    def ties(self) -> Ties:
+        """When raw scores tie."""
+        return self.scan.ties
+
+    @property
+    def rows(self) -> Nodes:
+        """The rows, one by one."""
+        return self.scan.rows
+
+    @property
+    def columns(self) -> int:
+        """How many columns count."""
+        return self.scan.columns
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Blocks of rows that fit the device."""
+        size = _bytes_per_row(self.scan.scores)
+        return blocks_on(self.device, 0, len(self.scan.rows), size, bool(self.scan.sought.low.any()))
+
+    def pairs_of(self, block: Block) -> int:
+        """How many pairs a block holds, those left out included."""
+        return self.scan.pairs_of(block)
+
+    def start(self) -> None:
+        """No working memory."""
+
+    def offer(self, work: None, block: Block, best: Best) -> None:
+        """Offer what walks reach."""
+        in_pieces(block, lambda rows: offer_tile(self._tile(rows, reached=True), best))
+
+    def rest(self, cut: float) -> list["WalkSearchScan"]:
+        """Where pairs that no walk joins may have this raw score or a higher one."""
+        return self.scan.rest(cut)
+
+    def offer_rest(self, work: None, block: Block, best: Best) -> None:
+        """Offer the pairs of a block that no walk joins."""
+        in_pieces(block, lambda rows: offer_tile(self._tile(rows, reached=False), best))
+
+    def offer_by_row(self, work: None, block: Block, best: Best, out: BestByRow) -> None:
+        """Put the best pairs of each row of a block into ``out``, in order."""
+
+        def run(rows: Block) -> None:
+            score, key, count = (array[slice(*rows)] for array in out)
+            offer_tile_by_row(self._tile(rows, reached=None), best, (score, key, count))
+
+        in_pieces(block, run)
+
+    def row(self, i: int) -> "WalkSearchScan":
+        """The row at position ``i`` alone."""
+        return self.scan.row(i)
+
+    @cached_property
+    def _sought(self) -> dict[str, Tensor]:
+        """The arrays of the search, on the device."""
+        names = ("rows", "low", "skip_indptr", "skip_indices", "side", "name", "node")
+        return {name: on(getattr(self.scan.sought, name), self.device) for name in names}
+
+    def _tile(self, block: Block, reached: bool | None) -> Candidates:
+        """Scores of some rows; those that walks reach, those that they do not, or both."""
+        sought, mine = self._sought, slice(*block)
+        n, form = self.scan.scores.n, self.scan.scores.form
+        first = int(self.scan.sought.low[mine].min())
+        rows, low = sought["rows"][mine], sought["low"][mine]
+        columns = torch.arange(first, n, device=self.device)
+        walked = self.walk.reached(rows, first, n).double()
+        counted = counted_of(sought, rows, low, columns)
+        at, entry = entries_of(sought["skip_indptr"], torch.arange(*block, device=self.device))
+        place = sought["skip_indices"][entry] - first
+        counted[place[place >= 0], at[place >= 0]] = False
+        if reached is not None:
+            counted &= (walked != 0) == reached
+        g_u, g_v = sought["node"][rows], sought["node"][columns][:, None]
+        explicit = scores_of(walked, g_u, g_v, form)
+        background = self.scan.scores.background_sign * (g_u * g_v)
+        score = torch.where(walked != 0, explicit, background)
+        names = sought["name"]
+        return Candidates(score, counted, names[rows], names[columns], n, self.scan.sought.turn)
+
+
+def counted_of(sought: dict[str, Tensor], rows: Tensor, low: Tensor, columns: Tensor) -> Tensor:
+    """``(c, b)`` which columns are pairs of which rows, as ``kernels.top`` has it; skipped ones are not left out."""
+    column, side = columns[:, None], sought["side"]
+    partner, row = (side & PARTNER) != 0, (side & ROW) != 0
+    twice = (column < rows) & row[columns][:, None] & partner[rows]
+    return partner[columns][:, None] & ~twice & (column >= low) & (column != rows)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceWalkListing:
+    """Listed pairs of walk scores, on a device."""
+
+    scores: "WalkScores"
+    walk: DeviceWalk
+    device: torch.device
+    workers = 1
+
+    def listing(self) -> None:
+        """No working memory."""
+
+    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
+        """Positions of pairs in portions by the end that walks start at."""
+        source, rank = np.unique(self.scores.ends(pairs)[0], return_inverse=True)
+        blocks = blocks_on(self.device, 0, len(source), _bytes_per_row(self.scores), triangle=False)
+        return [np.flatnonzero((rank >= begin) & (rank < end)) for begin, end in blocks]
+
+    def scored(self, pairs: Pairs, work: None = None) -> ScoredPairs:
+        """Places of ``(p, 2)`` pairs."""
+        u, v = self.scores.ends(pairs)
+        reached = np.empty(len(pairs))
+        order = np.argsort(u, kind="stable")
+
+        def run(block: Block) -> None:
+            some = order[slice(*block)]
+            sources, source = np.unique(u[some], return_inverse=True)
+            walked = self.walk.joined(*(on(nodes, self.device) for nodes in (sources, source, v[some])))
+            reached[some] = walked.double().cpu().numpy()
+
+        in_pieces((0, len(pairs)), run)
+        return self.scores.placed(pairs, reached)
