@@ -19,6 +19,7 @@ from gelato.methods.gelato.build import enhancer_of, scorer_of
 from gelato.methods.gelato.enhance.links import enhanced_links
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.gelato.walks.autocovariance import standardized
+from gelato.methods.gelato.walks.batched import BatchedWalks
 from gelato.methods.gelato.walks.dense import DenseWalks
 from gelato.methods.gelato.walks.laid_out import LaidOutWalks
 from gelato.methods.gelato.walks.support import SupportWalks
@@ -40,6 +41,7 @@ WAYS = {
     "two steps": lambda pattern: SupportWalks(pattern, 2),
     "laid out": lambda pattern: LaidOutWalks(pattern, device="cpu", dtype=torch.float64),
     "dense": lambda pattern: DenseWalks(pattern, device="cpu", dtype=torch.float64),
+    "batched": lambda pattern: BatchedWalks(pattern, 3, device="cpu", dtype=torch.float64, rows=3),
 }
 every_way = pytest.mark.parametrize("way", WAYS)
 

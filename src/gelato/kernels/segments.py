@@ -108,7 +108,7 @@ def _sparse_dense_by_torch(
         values = dense.new_ones(len(indices))
     shape = (len(indptr) - 1, dense.shape[0])
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state", UserWarning)
+        warnings.filterwarnings("ignore", "Sparse (CSR tensor support|invariant checks)", UserWarning)
         matrix = torch.sparse_csr_tensor(indptr.to(indices.dtype), indices, values, shape, check_invariants=False)
     return torch.mm(matrix, dense, out=out)
 

@@ -13,6 +13,7 @@ from gelato.errors import InputError
 from gelato.graph import pair_keys
 from gelato.methods.gelato.batches import Batches
 from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
+from gelato.methods.gelato.walks.batched import BatchedWalks
 from gelato.methods.gelato.walks.dense import DenseWalks
 from gelato.methods.gelato.walks.laid_out import LaidOutWalks
 from gelato.methods.gelato.walks.support import SupportWalks
@@ -25,6 +26,7 @@ WAYS = {
     "two steps": lambda pattern: SupportWalks(pattern, 2),
     "laid out": lambda pattern: LaidOutWalks(pattern, device="cpu"),
     "dense": lambda pattern: DenseWalks(pattern, device="cpu"),
+    "batched": lambda pattern: BatchedWalks(pattern, 3, device="cpu", rows=3),
 }
 every_way = pytest.mark.parametrize("way", WAYS)
 

@@ -12,6 +12,7 @@ import reference
 import reference_training as naive
 from gelato.errors import InputError
 from gelato.methods.gelato.walks.autocovariance import standardized
+from gelato.methods.gelato.walks.batched import BatchedWalks
 from gelato.methods.gelato.walks.choice import walks_of
 from gelato.methods.gelato.walks.dense import DenseWalks
 from gelato.methods.gelato.walks.laid_out import LaidOutWalks
@@ -28,6 +29,7 @@ WAYS = {
     "laid out": lambda pattern, dtype: LaidOutWalks(pattern, device="cpu", dtype=dtype),
     "dense": lambda pattern, dtype: DenseWalks(pattern, device="cpu", dtype=dtype),
     "dense, five columns at a time": lambda pattern, dtype: DenseWalks(pattern, device="cpu", dtype=dtype, columns=5),
+    "batched": lambda pattern, dtype: BatchedWalks(pattern, 3, device="cpu", dtype=dtype, rows=4),
 }
 """Of three steps on an undirected graph."""
 
@@ -184,7 +186,11 @@ def test_the_dense_formula_gives_what_exact_fractions_give(directed, self_loops,
 def test_scores_and_gradients_of_any_number_of_steps_equal_the_formula(directed, steps, data):
     case = data.draw(cases(directed=directed))
     assume(well_conditioned(case, steps))
-    check_against_the_formula(lambda pattern: SupportWalks(pattern, steps), case, steps, tolerance=1e-9)
+    for way in (
+        lambda pattern: SupportWalks(pattern, steps),
+        lambda pattern: BatchedWalks(pattern, steps, device="cpu", dtype=DOUBLE, rows=5),
+    ):
+        check_against_the_formula(way, case, steps, tolerance=1e-9)
 
 
 @every_way
