@@ -22,6 +22,7 @@ from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.densities import densities, explicit_pairs
 from gelato.ranking.engines import running_on
 from gelato.ranking.engines.cuda import Cuda
+from gelato.ranking.estimate import estimate
 from gelato.ranking.listed import score_pairs
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
@@ -148,6 +149,17 @@ def test_many_values_of_g_are_counted_one_by_one(engine):
     engine = partial(engine.func, device=engine.keywords["device"])
     device.ON_HOST = 1 << 27
     same_ranks(on(engine, lambda: rank(scores, candidates)), rank(scores, candidates))
+
+
+@pytest.mark.parametrize("name", ["ac", "cosine"])
+def test_what_a_count_takes_is_told_from_one_block(graph, engine, name):
+    parts = split(graph)
+    scores, candidates = HEURISTICS[name](parts.train), unbiased(parts)
+    told = on(engine, lambda: estimate(scores, candidates))
+    assert told.seconds > 0
+    assert told.pairs == candidates.negatives + len(candidates.excluded)
+    explicit = explicit_pairs(scores, candidates)
+    assert explicit / 2 < told.explicit < explicit * 2
 
 
 def test_densities_and_explicit_pairs(graph, engine):

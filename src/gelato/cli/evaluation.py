@@ -211,7 +211,7 @@ def _predictors(
     "--repeats", type=Count(0), default=5, show_default=True, help="Number of trials, for predict and report."
 )
 @click.option("--config", type=click.Path(), metavar="FILE", help="Settings to train with, for predict.")
-@click.option("--device", metavar="DEVICE", help="Where to train, for predict.")
+@options(places("Where to train, for predict."))
 @with_split
 def estimate(
     name: str,
@@ -233,9 +233,9 @@ def estimate(
     GRAPH may also be the folder of a run, for explain and report.
     """
     if step == "evaluate":
-        if config or device or budget is not None:
-            raise click.UsageError("--config, --device and --budget are for --step predict; give --option for evaluate")
-        _estimate_evaluation(name, split, options, method, as_json, test)
+        if config or budget is not None:
+            raise click.UsageError("--config and --budget are for --step predict; give --option for evaluate")
+        _estimate_evaluation(name, split, options, method, device, as_json, test)
         return
     from gelato.evaluation.forecast import forecast
 
@@ -253,17 +253,25 @@ def estimate(
 
 
 def _estimate_evaluation(
-    name: str, split: "Split", options: dict[str, Any], method: str | None, as_json: bool, test: dict[str, Any]
+    name: str,
+    split: "Split",
+    options: dict[str, Any],
+    method: str | None,
+    device: str | None,
+    as_json: bool,
+    test: dict[str, Any],
 ) -> None:
     from gelato.evaluation.estimate import estimate_method
     from gelato.evaluation.naming import methods_of
+    from gelato.methods import METHODS
 
     if method is None:
         raise click.UsageError("--step evaluate needs --method, such as --method ac; see 'gelato methods'")
-    results = [
-        (chosen, estimate_method(split, chosen, options=its_options, **test))
-        for chosen, its_options in methods_of(method, options, split.train)
-    ]
+    results = []
+    for chosen, its_options in methods_of(method, options, split.train):
+        if device is not None and "device" in METHODS[chosen].settings.names():
+            its_options = {**its_options, "device": device}
+        results.append((chosen, estimate_method(split, chosen, options=its_options, **test)))
     if as_json:
         rows = [{"dataset": name, "method": chosen, **result.as_json()} for chosen, result in results]
         print(json.dumps(rows[0] if len(rows) == 1 else rows))

@@ -35,7 +35,7 @@ def _bin(score, bounds, size, wanted, STEPS: tl.constexpr):  # type: ignore[no-u
 
 @triton.jit
 def _count(  # type: ignore[no-untyped-def]
-    values, stride, columns, rows, first, row_node, row_low, row_high, node, group, groups, scale, sign,
+    values, stride, columns, rows, first, row_node, row_low, row_high, node, group, groups, factors,
     bounds, size, explicit, explicit_copies, shadow, shadow_copies,
     RAW: tl.constexpr, RATIO: tl.constexpr, GROUPED: tl.constexpr, STEPS: tl.constexpr,
     COLUMNS: tl.constexpr, ROWS: tl.constexpr,
@@ -51,6 +51,8 @@ def _count(  # type: ignore[no-untyped-def]
     inside = (i < columns)[:, None] & (j < rows)[None, :]
     inside = inside & (v[:, None] >= low[None, :]) & (v[:, None] < high[None, :]) & (v[:, None] != u[None, :])
     value = tl.load(values + i.to(tl.int64)[:, None] * stride + j[None, :], mask=inside, other=0.0).to(tl.float64)
+    scale = tl.load(factors)  # numbers given to a kernel would be rounded to single precision
+    sign = tl.load(factors + 1)
     if RAW:
         counted = inside & (value == value)
         score = value
@@ -113,11 +115,13 @@ def _launch(
     theirs, more = _copies(explicit if shadow is None else shadow)
     node = bounds if background is None else background.node
     group = None if background is None else background.group
+    numbers = [1.0, 0.0] if form is None else [form.scale, form.sign]
+    factors = torch.tensor(numbers, dtype=torch.float64, device=values.device)
     with torch.cuda.device(values.device):
         _count[(triton.cdiv(columns, COLUMNS), triton.cdiv(rows, ROWS))](
             values, values.stride(0), columns, rows, tile.first, tile.rows, tile.low, tile.high,
             node, node if group is None else group, len(node),
-            1.0 if form is None else form.scale, 0.0 if form is None else form.sign,
+            factors,
             bounds, size, mine, copies, theirs, more,
             RAW=form is None, RATIO=form is not None and form.kind == JACCARD, GROUPED=group is not None,
             STEPS=size.bit_length(), COLUMNS=COLUMNS, ROWS=ROWS, enable_fp_fusion=False,
