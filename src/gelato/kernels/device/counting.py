@@ -111,8 +111,8 @@ def _launch(
     values = tile.values if tile.values.stride(1) == 1 else tile.values.contiguous()
     columns, rows = values.shape
     size = len(bounds)
-    mine, copies = _copies(explicit)
-    theirs, more = _copies(explicit if shadow is None else shadow)
+    mine, copies = _copies(explicit, values.numel())
+    theirs, more = _copies(explicit if shadow is None else shadow, values.numel())
     node = bounds if background is None else background.node
     group = None if background is None else background.group
     numbers = [1.0, 0.0] if form is None else [form.scale, form.sign]
@@ -120,9 +120,7 @@ def _launch(
     with torch.cuda.device(values.device):
         _count[(triton.cdiv(columns, COLUMNS), triton.cdiv(rows, ROWS))](
             values, values.stride(0), columns, rows, tile.first, tile.rows, tile.low, tile.high,
-            node, node if group is None else group, len(node),
-            factors,
-            bounds, size, mine, copies, theirs, more,
+            node, node if group is None else group, len(node), factors, bounds, size, mine, copies, theirs, more,
             RAW=form is None, RATIO=form is not None and form.kind == JACCARD, GROUPED=group is not None,
             STEPS=size.bit_length(), COLUMNS=COLUMNS, ROWS=ROWS, enable_fp_fusion=False,
         )  # fmt: skip
@@ -131,7 +129,8 @@ def _launch(
         shadow += theirs.sum(0).view(shadow.shape)
 
 
-def _copies(counts: Tensor) -> tuple[Tensor, int]:
-    """``(copies, size)`` zeros, and how many copies."""
+def _copies(counts: Tensor, entries: int) -> tuple[Tensor, int]:
+    """``(copies, size)`` zeros that can count so many entries, and how many copies."""
     copies = max(1, min(COPIES, COUNTERS // counts.numel()))
-    return torch.zeros((copies, counts.numel()), dtype=torch.int32, device=counts.device), copies
+    kind = torch.int32 if entries < 2**31 else torch.int64
+    return torch.zeros((copies, counts.numel()), dtype=kind, device=counts.device), copies
