@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gelato.datasets import block_model
@@ -27,7 +27,7 @@ from gelato.ranking.listed import score_pairs
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import partitioned, unbiased
-from gelato.scores import BlockScores, LiftedScores, device
+from gelato.scores import BlockScores, LiftedScores, device, walk_device
 from gelato.scores.device import in_pieces
 from gelato.splits import split
 from graphs import cycle, random_bipartite, random_graph, star
@@ -36,12 +36,18 @@ DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 WALKS = ["ac", "cn", "aa", "ra", "katz", "jaccard", "cosine"]
 
 
-@pytest.fixture(params=DEVICES)
+WAYS = {"lists": 0.0, "tiles": 1e30}
+"""How much laying out a walk costs, so that walks are always laid out, or never."""
+
+
+@pytest.fixture(params=[(place, way) for place in DEVICES for way in WAYS], ids="-".join)
 def engine(request, monkeypatch):
     """An engine whose blocks are small, so that there are several of them."""
+    place, way = request.param
     monkeypatch.setattr(device, "ON_HOST", 1 << 14)
     monkeypatch.setattr(device, "LEAST", 4)
-    return partial(Cuda, device=request.param)
+    monkeypatch.setattr(walk_device, "WORTH", WAYS[way])
+    return partial(Cuda, device=place)
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +71,21 @@ def same_links(one, other):
 
 
 @pytest.mark.parametrize("place", DEVICES)
+@pytest.mark.parametrize("way", WAYS)
 @given(seed=st.integers(0, 10**6), name=st.sampled_from(WALKS), bipartite=st.booleans())
-def test_counts_and_best_pairs_are_those_of_threads(place, seed, name, bipartite):
+@settings(max_examples=30)
+def test_counts_and_best_pairs_are_those_of_threads(place, way, seed, name, bipartite):
     graph = random_bipartite(seed) if bipartite else random_graph(seed, weighted=seed % 2 == 0, directed=seed % 3 == 0)
     parts = split(graph, 0, (0.0, 0.34))
     scores, candidates = HEURISTICS[name](parts.train), unbiased(parts)
     engine = partial(Cuda, device=place)
-    labels = np.arange(graph.n) % 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk_device, "WORTH", WAYS[way])
+        compare(engine, parts, scores, candidates)
+
+
+def compare(engine, parts, scores, candidates):
+    labels = np.arange(parts.graph.n) % 2
     regimes = [candidates] + (
         [partitioned(parts, labels)] if (labels[parts.test[:, 0]] == labels[parts.test[:, 1]]).any() else []
     )
@@ -138,7 +152,7 @@ def test_eigenpairs_are_those_of_the_host(engine, directed):
     np.testing.assert_allclose(M @ found.right[:, :3], found.left[:, :3] * found.values[:3], atol=1e-5)
 
 
-def test_many_values_of_g_are_counted_one_by_one(engine):
+def test_many_values_of_g_are_counted_one_by_one(engine, monkeypatch):
     random = np.random.default_rng(4)
     pairs = random.integers(0, 1500, (4000, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -146,8 +160,7 @@ def test_many_values_of_g_are_counted_one_by_one(engine):
     scores = HEURISTICS["ac"](parts.train)
     assert scores.groups[1] is None
     candidates = unbiased(parts)
-    engine = partial(engine.func, device=engine.keywords["device"])
-    device.ON_HOST = 1 << 27
+    monkeypatch.setattr(device, "ON_HOST", 1 << 27)
     same_ranks(on(engine, lambda: rank(scores, candidates)), rank(scores, candidates))
 
 

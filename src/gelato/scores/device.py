@@ -26,10 +26,14 @@ LEAST = 256
 """Rows of a block of a triangle that is cut, at least."""
 
 
+def room(device: torch.device) -> float:
+    """Bytes that a block may take."""
+    return SHARE * (torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else ON_HOST)
+
+
 def blocks_on(device: torch.device, begin: int, end: int, bytes_per_row: int, triangle: bool) -> list[Block]:
     """Rows in blocks that fit the memory of a device."""
-    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else ON_HOST
-    size = max(1, int(SHARE * free) // max(1, bytes_per_row))
+    size = max(1, int(room(device)) // max(1, bytes_per_row))
     if triangle:
         size = min(size, max(LEAST, -(-(end - begin) // STEPS)))
     return blocks_of(begin, end, size)
@@ -50,6 +54,13 @@ def in_pieces(block: Block, run: Callable[[Block], None]) -> None:
     middle = (begin + end) // 2
     in_pieces((begin, middle), run)
     in_pieces((middle, end), run)
+
+
+def listed_in(keys: Tensor, sought: Tensor) -> Tensor:
+    """``(p,)`` which of some keys are among ascending ones."""
+    if len(sought) == 0:
+        return torch.zeros_like(keys, dtype=torch.bool)
+    return sought[torch.searchsorted(sought, keys).clamp(max=len(sought) - 1)] == keys
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,10 @@
 """Walk scores on a GPU: dense tiles of what walks reach, counted and searched where they are."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -14,12 +16,12 @@ from torch import Tensor
 from gelato.graph import Pairs
 from gelato.kernels.best import Best, Ties
 from gelato.kernels.bins import Bins
-from gelato.kernels.device.counts import Background, added, bounds_of, count_reached, scores_of
-from gelato.kernels.device.hits import Candidates, offer_tile, offer_tile_by_row
+from gelato.kernels.device.counts import Background, added, bounds_of, count_listed, count_reached, scores_of
+from gelato.kernels.device.hits import Candidates, keys_of, offer_list, offer_tile, offer_tile_by_row
 from gelato.kernels.device.walks import DeviceWalk, device_walk, entries_of
 from gelato.kernels.sought import PARTNER, ROW
 from gelato.scores.contract import BestByRow, Block, Counts, Nodes, ScoredPairs
-from gelato.scores.device import DeviceRanges, blocks_on, device_ranges, in_pieces, on
+from gelato.scores.device import DeviceRanges, blocks_on, device_ranges, in_pieces, listed_in, on, room
 
 if TYPE_CHECKING:
     from gelato.scores.walk import WalkScores
@@ -39,6 +41,35 @@ def walk_on(scores: "WalkScores", device: torch.device) -> DeviceWalk | None:
         if moved[device] is None:
             LOG.warning("weights of links differ by so many orders of magnitude that they are ranked by the CPU")
     return moved[device]
+
+
+WORTH = 12
+"""A walk that is laid out takes as long as so many entries of a product with a dense block."""
+
+BYTES_PER_WALK = 100
+"""What laying out a walk takes: its place and value, and those of the sorted list."""
+
+
+def walks_of(scores: "WalkScores") -> NDArray[np.float64]:
+    """``(n,)`` how many walks start at each node."""
+    count = np.ones(scores.n)
+    for matrix in (*([scores.inner] * (scores.steps - 1)), scores.first):
+        totals = np.concatenate([[0.0], np.cumsum(count[matrix.indices])])
+        count = totals[matrix.indptr[1:]] - totals[matrix.indptr[:-1]]
+    return np.asarray(count)
+
+
+def is_thin(scores: "WalkScores", rows: NDArray[np.int64]) -> bool:
+    """Whether walks from some rows are so few that they are better laid out one by one."""
+    dense = (scores.steps - 1) * scores.inner.nnz * len(rows)
+    return bool(WORTH * walks_of(scores)[rows].sum() < dense)
+
+
+def thin_blocks(scores: "WalkScores", begin: int, rows: NDArray[np.int64], device: torch.device) -> list[Block]:
+    """Positions of rows, from ``begin`` on, in blocks whose walks fit a device."""
+    group = np.floor(np.cumsum(walks_of(scores)[rows] + 1) * BYTES_PER_WALK / room(device))
+    cuts = [begin, *(begin + np.flatnonzero(np.diff(group)) + 1).tolist(), begin + len(rows)]
+    return list(pairwise(cuts)) if len(rows) else []
 
 
 def _bytes_per_row(scores: "WalkScores") -> int:
@@ -65,12 +96,28 @@ class DeviceWalkCounts:
         """Blocks of rows that fit the device."""
         ranges, size = self.scan.ranges, _bytes_per_row(self.scan.scores)
         rows = [(0, self.scan.scores.n)] if ranges.middle is None else ranges.rows()
+        if self._thin:
+            return [
+                block
+                for some in rows
+                for block in thin_blocks(self.scan.scores, some[0], np.arange(*some), self.device)
+            ]
         triangle = ranges.middle is None and not self.scan.scores.directed
         return [block for some in rows for block in blocks_on(self.device, *some, size, triangle)]
 
     @cached_property
+    def _thin(self) -> bool:
+        return is_thin(self.scan.scores, np.arange(self.scan.scores.n))
+
+    @cached_property
     def _ranges(self) -> DeviceRanges:
         return device_ranges(self.scan.ranges, self.device)
+
+    @cached_property
+    def _skipped(self) -> Tensor:
+        """Keys of the pairs left out, ascending."""
+        u, v = (on(end, self.device) for end in self.scan.ranges.skipped.T)
+        return torch.sort(u * self.scan.scores.n + v).values
 
     @cached_property
     def _background(self) -> Background:
@@ -97,13 +144,20 @@ class DeviceWalkCounts:
             first, last = int(low.min()), int(high.max())
             if first >= last:
                 return
-            values = self.walk.reached(torch.arange(*rows, device=self.device), first, last)
-            tile = self._ranges.tile(values, rows, first, 0.0)
             mine, theirs = (
                 torch.zeros(each.shape, dtype=torch.int64, device=self.device) for each in (explicit, shadow)
             )
-            bounds = bounds_of(bins, self.device)
-            count_reached(tile, self.scan.scores.form, self._background, bounds, mine, theirs)
+            counted = (self.scan.scores.form, self._background, bounds_of(bins, self.device), mine, theirs)
+            nodes = torch.arange(*rows, device=self.device)
+            if self._thin:
+                some = slice(*rows)
+                source, v, values = self.walk.listed(nodes, self._ranges.low[some], self._ranges.high[some])
+                u = nodes[source]
+                kept = ~listed_in(u * self.scan.scores.n + v, self._skipped)
+                count_listed(u[kept], v[kept], values[kept], *counted)
+            else:
+                values = self.walk.reached(nodes, first, last)
+                count_reached(self._ranges.tile(values, rows, first, 0.0), *counted)
             added(mine, explicit)
             added(theirs, shadow)
 
@@ -155,8 +209,22 @@ class DeviceWalkSearch:
     @cached_property
     def blocks(self) -> list[Block]:
         """Blocks of rows that fit the device."""
+        if self._thin:
+            return thin_blocks(self.scan.scores, 0, self.scan.rows, self.device)
+        return self._dense_blocks((0, len(self.scan.rows)))
+
+    @cached_property
+    def _thin(self) -> bool:
+        return is_thin(self.scan.scores, self.scan.rows)
+
+    def _dense_blocks(self, block: Block) -> list[Block]:
+        """Rows in blocks whose dense scores fit the device."""
         size = _bytes_per_row(self.scan.scores)
-        return blocks_on(self.device, 0, len(self.scan.rows), size, bool(self.scan.sought.low.any()))
+        return blocks_on(self.device, *block, size, bool(self.scan.sought.low.any()))
+
+    def _in_tiles(self, block: Block, run: Callable[[Block], None]) -> None:
+        for rows in self._dense_blocks(block):
+            in_pieces(rows, run)
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -167,7 +235,22 @@ class DeviceWalkSearch:
 
     def offer(self, work: None, block: Block, best: Best) -> None:
         """Offer what walks reach."""
-        in_pieces(block, lambda rows: offer_tile(self._tile(rows, reached=True), best))
+        if self._thin:
+            in_pieces(block, lambda rows: self._offer_list(rows, best))
+        else:
+            self._in_tiles(block, lambda rows: offer_tile(self._tile(rows, reached=True), best))
+
+    def _offer_list(self, block: Block, best: Best) -> None:
+        """Lay out the walks of some rows and offer what they reach."""
+        sought, n, mine = self._sought, self.scan.scores.n, slice(*block)
+        rows, low = sought["rows"][mine], sought["low"][mine]
+        source, v, reached = self.walk.listed(rows, low, torch.full_like(low, n))
+        at, entry = entries_of(sought["skip_indptr"], torch.arange(*block, device=self.device))
+        skipped = torch.sort(at * n + sought["skip_indices"][entry]).values
+        kept = counts_of(sought, rows[source], v) & ~listed_in(source * n + v, skipped)
+        u, v, reached = rows[source[kept]], v[kept], reached[kept]
+        score = scores_of(reached.double(), sought["node"][u], sought["node"][v], self.scan.scores.form)
+        offer_list(score, keys_of(sought["name"][u], sought["name"][v], n, self.scan.sought.turn), best)
 
     def rest(self, cut: float) -> list["WalkSearchScan"]:
         """Where pairs that no walk joins may have this raw score or a higher one."""
@@ -175,7 +258,7 @@ class DeviceWalkSearch:
 
     def offer_rest(self, work: None, block: Block, best: Best) -> None:
         """Offer the pairs of a block that no walk joins."""
-        in_pieces(block, lambda rows: offer_tile(self._tile(rows, reached=False), best))
+        self._in_tiles(block, lambda rows: offer_tile(self._tile(rows, reached=False), best))
 
     def offer_by_row(self, work: None, block: Block, best: Best, out: BestByRow) -> None:
         """Put the best pairs of each row of a block into ``out``, in order."""
@@ -184,7 +267,7 @@ class DeviceWalkSearch:
             score, key, count = (array[slice(*rows)] for array in out)
             offer_tile_by_row(self._tile(rows, reached=None), best, (score, key, count))
 
-        in_pieces(block, run)
+        self._in_tiles(block, run)
 
     def row(self, i: int) -> "WalkSearchScan":
         """The row at position ``i`` alone."""
@@ -219,11 +302,16 @@ class DeviceWalkSearch:
 
 
 def counted_of(sought: dict[str, Tensor], rows: Tensor, low: Tensor, columns: Tensor) -> Tensor:
-    """``(c, b)`` which columns are pairs of which rows, as ``kernels.top`` has it; skipped ones are not left out."""
-    column, side = columns[:, None], sought["side"]
-    partner, row = (side & PARTNER) != 0, (side & ROW) != 0
-    twice = (column < rows) & row[columns][:, None] & partner[rows]
-    return partner[columns][:, None] & ~twice & (column >= low) & (column != rows)
+    """``(c, b)`` which columns are pairs of which rows; skipped ones are not left out."""
+    column = columns[:, None]
+    return counts_of(sought, rows, column) & (column >= low) & (column != rows)
+
+
+def counts_of(sought: dict[str, Tensor], u: Tensor, v: Tensor) -> Tensor:
+    """Whether row ``u`` and column ``v`` are a pair that counts and is not left to row ``v``, as in ``kernels.top``."""
+    side_u, side_v = sought["side"][u], sought["side"][v]
+    twice = (v < u) & ((side_v & ROW) != 0) & ((side_u & PARTNER) != 0)
+    return ((side_v & PARTNER) != 0) & ~twice
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,9 +74,24 @@ def count_reached(
         count_walks(tile, form, background, bounds, explicit, shadow)
         return
     column, row = (tile.inside() & (tile.values != 0)).nonzero(as_tuple=True)
-    u, v = tile.rows[row], tile.first + column
+    count_listed(
+        tile.rows[row], tile.first + column, tile.values[column, row], form, background, bounds, explicit, shadow
+    )
+
+
+def count_listed(
+    u: Tensor,
+    v: Tensor,
+    reached: Tensor,
+    form: Form,
+    background: Background,
+    bounds: Tensor,
+    explicit: Tensor,
+    shadow: Tensor,
+) -> None:
+    """The same for a list of ``(p,)`` pairs and what walks reached there."""
     g_u, g_v = background.of(u), background.of(v)
-    explicit += _by_bin(scores_of(tile.values[column, row].double(), g_u, g_v, form), bounds)
+    explicit += _by_bin(scores_of(reached.double(), g_u, g_v, form), bounds)
     if background.group is None:
         counts = _by_bin(form.sign * (g_u * g_v), bounds)
         counts[0] = 0

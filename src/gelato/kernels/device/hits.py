@@ -36,12 +36,16 @@ class Candidates:
 
     def keys(self, column: Tensor, row: Tensor) -> Tensor:
         """Keys of the pairs at some places."""
-        a, b = self.row[row], self.column[column]
-        if self.turn == BACKWARD:
-            a, b = b, a
-        elif self.turn == EITHER:
-            a, b = torch.minimum(a, b), torch.maximum(a, b)
-        return a * self.n + b
+        return keys_of(self.row[row], self.column[column], self.n, self.turn)
+
+
+def keys_of(row: Tensor, column: Tensor, n: int, turn: int) -> Tensor:
+    """Keys of ``(p,)`` pairs, by the names of their nodes."""
+    if turn == BACKWARD:
+        row, column = column, row
+    elif turn == EITHER:
+        row, column = torch.minimum(row, column), torch.maximum(row, column)
+    return row * n + column
 
 
 def offer_tile(tile: Candidates, best: Best) -> None:
@@ -50,17 +54,24 @@ def offer_tile(tile: Candidates, best: Best) -> None:
     floor = max(float(best.cut[0]), limits.floor)
     wanted = tile.counted & (tile.score >= floor) & (tile.score <= limits.ceiling)
     column, row = wanted.nonzero(as_tuple=True)
-    score = tile.score[column, row]
+    offer_list(tile.score[column, row], tile.keys(column, row), best)
+
+
+def offer_list(score: Tensor, key: Tensor, best: Best) -> None:
+    """Offer ``(p,)`` scores with their keys; those out of the limits are dropped."""
+    limits = best.limits
     keep = best.keep + 1  # one more than is kept: the buffer must know that something was dropped
     if len(score) > keep + SPARE:
+        kept = (score >= max(float(best.cut[0]), limits.floor)) & (score <= limits.ceiling)
+        score, key = score[kept], key[kept]
+    if len(score) > keep + SPARE:
         if limits.by_key:
-            kept = torch.topk(tile.keys(column, row), keep, largest=False).indices
+            some = torch.topk(key, keep, largest=False).indices
         else:
             least = float(torch.topk(score, keep).values[-1])
-            kept = score >= least - window(least, best.ties)
-        column, row, score = column[kept], row[kept], score[kept]
-    key = tile.keys(column, row).cpu().numpy()
-    top_listed(0, len(key), score.double().cpu().numpy(), key, best)
+            some = (score >= least - window(least, best.ties)).nonzero(as_tuple=True)[0]
+        score, key = score[some], key[some]
+    top_listed(0, len(key), score.double().cpu().numpy(), key.cpu().numpy(), best)
 
 
 def offer_tile_by_row(

@@ -1,4 +1,4 @@
-"""Walks from a block of rows at once: a sparse matrix times a dense block, step by step."""
+"""Walks from a block of rows at once: step by step, as dense blocks where they lead far, as lists where they do not."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,13 +38,15 @@ class DeviceWalk:
 
     Attributes:
         first: ``(n, h)`` the first step.
-        back: ``(n, h)`` every later step, turned round, with the weight of the node it starts from.
+        forth: ``(h, n)`` every later step, with the weight of the node it starts from.
+        back: ``(n, h)`` the same turned round.
         middle: ``h``.
         steps: length of the walk.
         every_length: whether shorter walks count too.
     """
 
     first: Csr
+    forth: Csr
     back: Csr
     middle: int
     steps: int
@@ -66,6 +68,32 @@ class DeviceWalk:
         last = self.back.times(here, begin, end)
         return last if shorter is None else last.add_(shorter)
 
+    def listed(self, rows: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What walks from ``(b,)`` rows reach in the columns ``low <= v < high`` of each: positions, columns, ``W_uv``.
+
+        Every walk is laid out; those that meet are added up, in a fixed order.
+        """
+        source, entry = entries_of(self.first.indptr, rows)
+        found = source, self.first.indices[entry].long(), self.first.data[entry]
+        kept = []
+        for step in range(self.steps):
+            if step > 0:
+                source, node, value = found
+                at, entry = entries_of(self.forth.indptr, node)
+                found = source[at], self.forth.indices[entry].long(), value[at] * self.forth.data[entry]
+            last = step == self.steps - 1
+            if last or self.every_length:
+                kept.append(_within(*found, rows, low, high))
+            if step > 0 and not last:
+                found = _added_up(*found, self.middle)
+        source, node, value = (torch.cat(parts) for parts in zip(*kept, strict=True))
+        return (source, node, value) if self.steps == 1 else _added_up(source, node, value, self.columns)
+
+    @property
+    def columns(self) -> int:
+        """``n``."""
+        return len(self.back.starts) - 1
+
     def _first(self, rows: Tensor) -> Tensor:
         """``(h, b)`` the first step from ``(b,)`` rows."""
         source, entry = entries_of(self.first.indptr, rows)
@@ -76,12 +104,28 @@ class DeviceWalk:
     def joined(self, rows: Tensor, source: Tensor, target: Tensor) -> Tensor:
         """``(p,)`` what walks from ``rows[source]`` reach at ``target``: the last step is made for these pairs only."""
         if self.steps == 1 or self.every_length:
-            return self.reached(rows, 0, len(self.back.starts) - 1)[target, source]
+            return self.reached(rows, 0, self.columns)[target, source]
         here = self._first(rows)
         for _ in range(self.steps - 2):
             here = self.back.times(here, 0, self.middle)
         pairs = (source.int(), target.int())
         return neighbor_dot(self.back.indptr, self.back.indices, self.back.data, *pairs, here.T.contiguous())
+
+
+def _within(
+    source: Tensor, node: Tensor, value: Tensor, rows: Tensor, low: Tensor, high: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Those entries that lie in the range of their row, and off the diagonal."""
+    kept = (node >= low[source]) & (node < high[source]) & (node != rows[source])
+    return source[kept], node[kept], value[kept]
+
+
+def _added_up(source: Tensor, node: Tensor, value: Tensor, columns: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Every place once, with the sum of its values."""
+    key, order = torch.sort(source * columns + node, stable=True)
+    place, count = torch.unique_consecutive(key, return_counts=True)
+    total = torch.segment_reduce(value[order], "sum", lengths=count, unsafe=True) if len(key) else value
+    return place // columns, place % columns, total
 
 
 def entries_of(indptr: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -97,13 +141,15 @@ def device_walk(walk: Walk, device: torch.device) -> DeviceWalk | None:
     """The arrays of a walk on a device; ``None`` where its weights are so small that products could vanish."""
     first = _matrix(walk.first_indptr, walk.first_indices, walk.first_data, len(walk.weight), walk.weight.dtype)
     inner = _matrix(walk.inner_indptr, walk.inner_indices, walk.inner_data, walk.columns, walk.weight.dtype)
-    back = csr_array(csr_array(inner.T) * walk.weight)
-    back.eliminate_zeros()
+    forth = csr_array(inner * walk.weight[:, None])
+    forth.eliminate_zeros()
+    back = csr_array(forth.T)
     back.sort_indices()
     least = float(first.data.min(initial=1)) * float(back.data.min(initial=1)) ** (walk.steps - 1)
     if least < SMALLEST[walk.weight.dtype]:
         return None
-    return DeviceWalk(_csr(first, device), _csr(back, device), len(walk.weight), walk.steps, walk.every_length)
+    matrices = (_csr(matrix, device) for matrix in (first, forth, back))
+    return DeviceWalk(*matrices, len(walk.weight), walk.steps, walk.every_length)
 
 
 def _matrix(indptr: Any, indices: Any, data: Any, columns: int, dtype: np.dtype[Any]) -> csr_array:
