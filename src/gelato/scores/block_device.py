@@ -9,13 +9,22 @@ import torch
 from torch import Tensor
 
 from gelato.errors import InputError
-from gelato.kernels.best import Best, Ties
+from gelato.kernels.best import Best
 from gelato.kernels.bins import Bins
 from gelato.kernels.device.counts import added, bounds_of, count_scores
 from gelato.kernels.device.hits import Candidates, offer_tile, offer_tile_by_row
 from gelato.kernels.device.walks import entries_of
-from gelato.scores.contract import BestByRow, Block, Counts, Nodes
-from gelato.scores.device import DeviceRanges, blocks_on, device_ranges, in_pieces, on
+from gelato.scores.contract import BestByRow, Block, Counts
+from gelato.scores.device import (
+    DeviceCountScan,
+    DeviceRanges,
+    DeviceSearchScan,
+    blocks_on,
+    device_ranges,
+    in_pieces,
+    on,
+    rows_of,
+)
 from gelato.scores.walk_device import counted_of
 
 if TYPE_CHECKING:
@@ -58,18 +67,11 @@ def _bytes_per_row(columns: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceBlockCounts:
+class DeviceBlockCounts(DeviceCountScan):
     """``BlockCountScan`` on a device."""
 
     scan: "BlockCountScan"
     block: TensorBlock
-    device: torch.device
-    workers = 1
-
-    @property
-    def tier(self) -> int:
-        """That of all its pairs."""
-        return self.scan.tier
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -88,17 +90,6 @@ class DeviceBlockCounts:
     def _order(self) -> Tensor:
         return on(self.scan.ranges.order, self.device)
 
-    def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
-        return self.scan.pairs_of(block)
-
-    def start(self) -> None:
-        """No working memory."""
-
-    def counters(self, bins: Bins) -> Counts:
-        """Zeros by bin."""
-        return self.scan.counters(bins)
-
     def count(self, work: None, block: Block, bins: Bins, counters: Counts) -> None:
         """Compute a block and count it."""
 
@@ -112,48 +103,13 @@ class DeviceBlockCounts:
 
         in_pieces(block, run)
 
-    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
-        """The counters: every pair is explicit."""
-        return counters
-
-    def explicit(self, bins: Bins, counters: Counts) -> int:
-        """All pairs."""
-        return int(counters.sum())
-
 
 @dataclass(frozen=True, eq=False)
-class DeviceBlockSearch:
+class DeviceBlockSearch(DeviceSearchScan):
     """``BlockSearchScan`` on a device."""
 
     scan: "BlockSearchScan"
     block: TensorBlock
-    device: torch.device
-    workers = 1
-
-    @property
-    def tier(self) -> int:
-        """That of all its pairs."""
-        return self.scan.tier
-
-    @property
-    def unit(self) -> float:
-        """Factor of the whole score."""
-        return self.scan.unit
-
-    @property
-    def ties(self) -> Ties:
-        """When scores tie."""
-        return self.scan.ties
-
-    @property
-    def rows(self) -> Nodes:
-        """The rows, one by one."""
-        return self.scan.rows
-
-    @property
-    def columns(self) -> int:
-        """How many columns count."""
-        return self.scan.columns
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -161,36 +117,16 @@ class DeviceBlockSearch:
         size = _bytes_per_row(len(self.scan.column))
         return blocks_on(self.device, 0, len(self.scan.rows), size, self.scan.mirrored is not None)
 
-    def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
-        return self.scan.pairs_of(block)
-
-    def start(self) -> None:
-        """No working memory."""
-
     def offer(self, work: None, block: Block, best: Best) -> None:
         """Compute a block and offer it."""
         in_pieces(block, lambda rows: offer_tile(self._tile(rows), best))
-
-    def rest(self, cut: float) -> list["BlockSearchScan"]:
-        """Nothing: every pair is explicit."""
-        return []
 
     def offer_rest(self, work: None, block: Block, best: Best) -> None:
         """Nothing: every pair is explicit."""
 
     def offer_by_row(self, work: None, block: Block, best: Best, out: BestByRow) -> None:
         """Put the best pairs of each row of a block into ``out``, in order."""
-
-        def run(rows: Block) -> None:
-            score, key, count = (array[slice(*rows)] for array in out)
-            offer_tile_by_row(self._tile(rows), best, (score, key, count))
-
-        in_pieces(block, run)
-
-    def row(self, i: int) -> "BlockSearchScan":
-        """The row at position ``i`` alone."""
-        return self.scan.row(i)
+        in_pieces(block, lambda rows: offer_tile_by_row(self._tile(rows), best, rows_of(out, rows)))
 
     @cached_property
     def _sought(self) -> dict[str, Tensor]:

@@ -77,7 +77,7 @@ class BlockCountScan:
         from gelato.scores.block_device import DeviceBlockCounts, block_on
 
         where = torch.device(device)
-        return DeviceBlockCounts(self, block_on(self.scores, where), where)
+        return DeviceBlockCounts(self, where, block_on(self.scores, where))
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -159,7 +159,7 @@ class BlockSearchScan:
         from gelato.scores.block_device import DeviceBlockSearch, block_on
 
         where = torch.device(device)
-        return DeviceBlockSearch(self, block_on(self.scores, where), where)
+        return DeviceBlockSearch(self, where, block_on(self.scores, where))
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""

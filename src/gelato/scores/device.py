@@ -1,16 +1,19 @@
 """What scans on a device share: how many rows go at once, and what happens where memory runs out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.errors import InputError
+from gelato.kernels.best import Ties
+from gelato.kernels.bins import Bins
 from gelato.kernels.device.counts import Tile
 from gelato.kernels.device.walks import entries_of
-from gelato.scores.contract import Block
+from gelato.scores.contract import BestByRow, Block, Counts, Nodes, SearchScan
 from gelato.scores.ranges import Ranges, blocks_of
 
 SHARE = 0.6
@@ -91,3 +94,104 @@ def on(array: NDArray, device: torch.device) -> Tensor:  # type: ignore[type-arg
     """An array on a device; whole numbers in 64 bits."""
     tensor = torch.as_tensor(array, device=device)
     return tensor if tensor.is_floating_point() else tensor.long()
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceCountScan:
+    """A count whose pairs, counters and closed form are those of a scan on the host, in other blocks."""
+
+    scan: Any
+    device: torch.device
+    workers = 1
+
+    @property
+    def tier(self) -> int:
+        """That of all its pairs."""
+        return int(self.scan.tier)
+
+    def moved(self, device: str) -> None:
+        """It is there."""
+
+    def pairs_of(self, block: Block) -> int:
+        """How many pairs a block holds, those left out included."""
+        return int(self.scan.pairs_of(block))
+
+    def start(self) -> None:
+        """No working memory."""
+
+    def counters(self, bins: Bins) -> Counts:
+        """Those of the host."""
+        counters: Counts = self.scan.counters(bins)
+        return counters
+
+    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
+        """All pairs by bin, once every block has been counted."""
+        counts: Counts = self.scan.negatives(bins, counters, threads)
+        return counts
+
+    def explicit(self, bins: Bins, counters: Counts) -> int:
+        """How many pairs had a score of their own."""
+        return int(self.scan.explicit(bins, counters))
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSearchScan:
+    """A search whose pairs and ties are those of a scan on the host, in other blocks."""
+
+    scan: Any
+    device: torch.device
+    workers = 1
+
+    @property
+    def tier(self) -> int:
+        """That of all its pairs."""
+        return int(self.scan.tier)
+
+    @property
+    def unit(self) -> float:
+        """Factor of the whole score."""
+        return float(self.scan.unit)
+
+    @property
+    def ties(self) -> Ties:
+        """When raw scores tie."""
+        ties: Ties = self.scan.ties
+        return ties
+
+    @property
+    def rows(self) -> Nodes:
+        """The rows, one by one."""
+        rows: Nodes = self.scan.rows
+        return rows
+
+    @property
+    def columns(self) -> int:
+        """How many columns count."""
+        return int(self.scan.columns)
+
+    def moved(self, device: str) -> None:
+        """It is there."""
+
+    def pairs_of(self, block: Block) -> int:
+        """How many pairs a block holds, those left out included."""
+        return int(self.scan.pairs_of(block))
+
+    def start(self) -> None:
+        """No working memory."""
+
+    def rest(self, cut: float) -> Sequence[SearchScan]:
+        """Where pairs that ``offer`` leaves out may have this raw score or a better one."""
+        scans: Sequence[SearchScan] = self.scan.rest(cut)
+        return scans
+
+    def row(self, i: int) -> SearchScan:
+        """The row at position ``i`` alone."""
+        scan: SearchScan = self.scan.row(i)
+        return scan
+
+
+def rows_of(out: BestByRow, block: Block) -> BestByRow:
+    """Where the best pairs of a block of rows go."""
+    score, key, count = out
+    begin, end = block
+    return score[begin:end], key[begin:end], count[begin:end]

@@ -53,7 +53,7 @@ class WalkCountScan:
         from gelato.scores.walk_device import DeviceWalkCounts, walk_on
 
         walk = walk_on(self.scores, torch.device(device))
-        return None if walk is None else DeviceWalkCounts(self, walk, torch.device(device))
+        return None if walk is None else DeviceWalkCounts(self, torch.device(device), walk)
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -14,14 +14,25 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.graph import Pairs
-from gelato.kernels.best import Best, Ties
+from gelato.kernels.best import Best
 from gelato.kernels.bins import Bins
 from gelato.kernels.device.counts import Background, added, bounds_of, count_listed, count_reached, scores_of
 from gelato.kernels.device.hits import Candidates, keys_of, offer_list, offer_tile, offer_tile_by_row
 from gelato.kernels.device.walks import DeviceWalk, device_walk, entries_of
 from gelato.kernels.sought import PARTNER, ROW
-from gelato.scores.contract import BestByRow, Block, Counts, Nodes, ScoredPairs
-from gelato.scores.device import DeviceRanges, blocks_on, device_ranges, in_pieces, listed_in, on, room
+from gelato.scores.contract import BestByRow, Block, Counts, ScoredPairs
+from gelato.scores.device import (
+    DeviceCountScan,
+    DeviceRanges,
+    DeviceSearchScan,
+    blocks_on,
+    device_ranges,
+    in_pieces,
+    listed_in,
+    on,
+    room,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from gelato.scores.walk import WalkScores
@@ -78,18 +89,11 @@ def _bytes_per_row(scores: "WalkScores") -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceWalkCounts:
+class DeviceWalkCounts(DeviceCountScan):
     """``WalkCountScan`` on a device."""
 
     scan: "WalkCountScan"
     walk: DeviceWalk
-    device: torch.device
-    workers = 1
-
-    @property
-    def tier(self) -> int:
-        """That of all its pairs."""
-        return self.scan.tier
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -124,17 +128,6 @@ class DeviceWalkCounts:
         value, group = self.scan.scores.groups
         return Background(on(value, self.device), None if group is None else on(group, self.device))
 
-    def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
-        return self.scan.pairs_of(block)
-
-    def start(self) -> None:
-        """No working memory."""
-
-    def counters(self, bins: Bins) -> Counts:
-        """Those of the host."""
-        return self.scan.counters(bins)
-
     def count(self, work: None, block: Block, bins: Bins, counters: Counts) -> None:
         """Count a block."""
         explicit, shadow = self.scan.views(bins, counters)
@@ -163,48 +156,13 @@ class DeviceWalkCounts:
 
         in_pieces(block, run)
 
-    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
-        """Those of the host."""
-        return self.scan.negatives(bins, counters, threads)
-
-    def explicit(self, bins: Bins, counters: Counts) -> int:
-        """How many pairs walks have reached."""
-        return self.scan.explicit(bins, counters)
-
 
 @dataclass(frozen=True, eq=False)
-class DeviceWalkSearch:
+class DeviceWalkSearch(DeviceSearchScan):
     """``WalkSearchScan`` on a device."""
 
     scan: "WalkSearchScan"
     walk: DeviceWalk
-    device: torch.device
-    workers = 1
-
-    @property
-    def tier(self) -> int:
-        """That of all its pairs."""
-        return self.scan.tier
-
-    @property
-    def unit(self) -> float:
-        """Factor of the whole score."""
-        return self.scan.unit
-
-    @property
-    def ties(self) -> Ties:
-        """When raw scores tie."""
-        return self.scan.ties
-
-    @property
-    def rows(self) -> Nodes:
-        """The rows, one by one."""
-        return self.scan.rows
-
-    @property
-    def columns(self) -> int:
-        """How many columns count."""
-        return self.scan.columns
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -226,13 +184,6 @@ class DeviceWalkSearch:
         for rows in self._dense_blocks(block):
             in_pieces(rows, run)
 
-    def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
-        return self.scan.pairs_of(block)
-
-    def start(self) -> None:
-        """No working memory."""
-
     def offer(self, work: None, block: Block, best: Best) -> None:
         """Offer what walks reach."""
         if self._thin:
@@ -252,26 +203,14 @@ class DeviceWalkSearch:
         score = scores_of(reached.double(), sought["node"][u], sought["node"][v], self.scan.scores.form)
         offer_list(score, keys_of(sought["name"][u], sought["name"][v], n, self.scan.sought.turn), best)
 
-    def rest(self, cut: float) -> list["WalkSearchScan"]:
-        """Where pairs that no walk joins may have this raw score or a higher one."""
-        return self.scan.rest(cut)
-
     def offer_rest(self, work: None, block: Block, best: Best) -> None:
         """Offer the pairs of a block that no walk joins."""
         self._in_tiles(block, lambda rows: offer_tile(self._tile(rows, reached=False), best))
 
     def offer_by_row(self, work: None, block: Block, best: Best, out: BestByRow) -> None:
         """Put the best pairs of each row of a block into ``out``, in order."""
-
-        def run(rows: Block) -> None:
-            score, key, count = (array[slice(*rows)] for array in out)
-            offer_tile_by_row(self._tile(rows, reached=None), best, (score, key, count))
-
-        self._in_tiles(block, run)
-
-    def row(self, i: int) -> "WalkSearchScan":
-        """The row at position ``i`` alone."""
-        return self.scan.row(i)
+        tile = partial(self._tile, reached=None)
+        self._in_tiles(block, lambda rows: offer_tile_by_row(tile(rows), best, rows_of(out, rows)))
 
     @cached_property
     def _sought(self) -> dict[str, Tensor]:

@@ -85,7 +85,7 @@ class WalkSearchScan:
         from gelato.scores.walk_device import DeviceWalkSearch, walk_on
 
         walk = walk_on(self.scores, torch.device(device))
-        return None if walk is None else DeviceWalkSearch(self, walk, torch.device(device))
+        return None if walk is None else DeviceWalkSearch(self, torch.device(device), walk)
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""

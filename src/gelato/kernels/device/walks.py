@@ -148,8 +148,8 @@ def device_walk(walk: Walk, device: torch.device) -> DeviceWalk | None:
     least = float(first.data.min(initial=1)) * float(back.data.min(initial=1)) ** (walk.steps - 1)
     if least < SMALLEST[walk.weight.dtype]:
         return None
-    matrices = (_csr(matrix, device) for matrix in (first, forth, back))
-    return DeviceWalk(*matrices, len(walk.weight), walk.steps, walk.every_length)
+    there = [_csr(matrix, device) for matrix in (first, forth, back)]
+    return DeviceWalk(there[0], there[1], there[2], len(walk.weight), walk.steps, walk.every_length)
 
 
 def _matrix(indptr: Any, indices: Any, data: Any, columns: int, dtype: np.dtype[Any]) -> csr_array:
@@ -160,4 +160,5 @@ def _matrix(indptr: Any, indices: Any, data: Any, columns: int, dtype: np.dtype[
 def _csr(matrix: csr_array, device: torch.device) -> Csr:
     kind = np.int32 if matrix.nnz < 2**31 else np.int64
     arrays = (matrix.indptr.astype(kind), matrix.indices.astype(np.int32), matrix.data)
-    return Csr(*(torch.as_tensor(array, device=device) for array in arrays), matrix.indptr.astype(np.int64))
+    indptr, indices, data = (torch.as_tensor(array, device=device) for array in arrays)
+    return Csr(indptr, indices, data, matrix.indptr.astype(np.int64))

@@ -1,6 +1,7 @@
 """The leading eigenpairs of the degree-scaled adjacency (singular triplets where the graph is directed)."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,9 @@ DENSE_SHARE = 0.5
 
 DENSE_NODES = 400
 """Up to so many nodes the whole dense spectrum takes a fraction of a second."""
+
+COLUMNS = 64
+"""Columns whose signs are fixed at a time."""
 
 MOST_PACE, LEAST_DIAGONAL = 4, 0.1
 """Iterations between two bases at most, and how nearly dependent their columns may become meanwhile."""
@@ -94,8 +98,9 @@ def eigenpairs(
         values, left, right = device_triplets(adjacency, rank, start, iterations, str(device_in_use()), report)
     else:
         products = SparseProducts(adjacency.matrix, adjacency.directed, np.float64, threads)
-        basis = _power_iteration(adjacency, rank, iterations, random_state, products, report, threads)
-        values, left, right = (_ritz_triplets if adjacency.directed else _ritz_pairs)(products, basis, rank)
+        ritz = _ritz_triplets if adjacency.directed else _ritz_pairs
+        basis_of = partial(_power_iteration, adjacency, rank, iterations, random_state, products, report, threads)
+        values, left, right = ritz(products, basis_of(), rank)  # the basis is gone when it is no longer needed
     values, left, right = _leading(values, left, right, rank)
     report(steps, steps)
     return Eigenpairs(values, left, right, adjacency.out_scale, adjacency.in_scale, adjacency.directed)
@@ -182,8 +187,16 @@ def _leading(values: Block, left: Block, right: Block, rank: int) -> tuple[Block
     size = np.abs(values)
     order = np.lexsort((-values, -size))[:rank]
     order = order[size[order] > 1e-12 * size.max()]
-    same = left is right
-    left = left[:, order]
-    sign = np.sign(left[np.abs(left).argmax(axis=0), np.arange(len(order))])
-    left = np.ascontiguousarray(left * sign)
-    return values[order], left, left if same else np.ascontiguousarray(right[:, order] * sign)
+    parts = (left[:, begin : begin + COLUMNS] for begin in range(0, left.shape[1], COLUMNS))
+    largest = [part[np.abs(part).argmax(axis=0), np.arange(part.shape[1])] for part in parts]
+    sign = np.sign(np.concatenate(largest))[order]
+    first = _signed(left, order, sign)
+    return values[order], first, first if left is right else _signed(right, order, sign)
+
+
+def _signed(vectors: Block, order: NDArray[np.int64], sign: Block) -> Block:
+    """Some columns with other signs, without a copy where they are the first ones."""
+    chosen = vectors[:, : len(order)] if np.array_equal(order, np.arange(len(order))) else vectors[:, order]
+    chosen = np.ascontiguousarray(chosen)
+    chosen *= sign
+    return chosen

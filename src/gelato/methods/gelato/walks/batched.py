@@ -43,7 +43,7 @@ class BatchedWalks:
         self.dtype, self.device, self.n, self.steps, self.height = dtype, torch.device(device), pattern.n, steps, rows
         self.symmetric = pattern.symmetric
         row = np.repeat(np.arange(pattern.n, dtype=np.int64), np.diff(pattern.indptr))
-        turned = np.lexsort([row, pattern.indices])  # entries by column
+        turned = np.argsort(pattern.indices, kind="stable")  # entries by column
         ends = np.searchsorted(pattern.indices[turned], np.arange(pattern.n + 1))
         self.bounds = pattern.indptr.tolist()
         self.indptr, self.indices, self.row, self.turned, self.turned_indptr, self.turned_indices = (
