@@ -52,7 +52,7 @@ class SharedWalks:
         self.complete, self._labels, self._device, self._world, n = complete, labels, device, world(), pattern.n
         threads = default_threads() if threads is None else threads
         size, work = _sizes(pattern, steps, threads, self._world)
-        owner = dealt(np.bincount(labels, work + 1.0), self._world.size)[labels]
+        owner = dealt(np.bincount(labels, work + 1.0).astype(np.float64), self._world.size)[labels]
         mine = owner == self._world.rank
         if complete:
             size = n - np.arange(n)
