@@ -93,7 +93,7 @@ def test_under_torchrun_one_process_writes_and_speaks(args, whole, tmp_path):
         command, env={**os.environ, **processes.loopback()}, capture_output=True, text=True, timeout=120
     )
     assert ended.returncode == 0, ended.stderr
-    assert json.loads(ended.stdout)["epochs"] == 3 and ended.stderr.count("gelato") == 0
+    assert json.loads(ended.stdout)["epochs"] == 3 and ended.stderr.count("done in") <= 1
     found = [line["loss"] for line in lines(tmp_path / "run")]
     np.testing.assert_allclose(found, [epoch.loss for epoch in whole.history_[:3]], rtol=0, atol=1e-9)
     assert Gelato.load(tmp_path / "run").best_epoch_ <= 3
