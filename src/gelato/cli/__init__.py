@@ -4,21 +4,24 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
 from gelato import PROGRAM, __version__
 from gelato.cli.completion import completion
 from gelato.cli.evaluation import datasets, demo, estimate, evaluate, methods
-from gelato.cli.failures import REPAIRABLE, Group, check_environment, explained, line, ready_streams
+from gelato.cli.failures import REPAIRABLE, Group, check_environment, explained, line, ready_streams, tells
 from gelato.cli.prediction import explain, predict
 from gelato.cli.reporting import report
 from gelato.cli.reproducing import reproduce
 from gelato.cli.sharding import Invocation, merge
 from gelato.cli.show import hold, release
 from gelato.cli.training import fit, tune
+from gelato.errors import InputError
+from gelato.runs.processes import launched
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,10 +30,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns 0 on success, 1 when nobody reads its output, 2 on what the user can repair, 70 on a fault of this package,
     and 130 after Ctrl-C. A request to end (SIGTERM) is treated like Ctrl-C, and ends with 143.
     """
+    with ExitStack() as stack:
+        return _run(argv, stack)
+
+
+def _run(argv: Sequence[str] | None, stack: ExitStack) -> int:
     hold(())
     try:
         ready_streams()
         check_environment()
+        if not launched().first:
+            stack.enter_context(redirect_stdout(stack.enter_context(Path(os.devnull).open("w"))))  # noqa: SIM115
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # letters that stdout cannot show, such as a dash in ASCII
         with ended_like_ctrl_c():
@@ -50,8 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError):  # as of a full disk
             _empty_stdout()
         with suppress(OSError, ValueError):  # nobody reads stderr either
-            print(line(failure[1]), file=sys.stderr)
-            sys.stderr.flush()
+            if tells(error, failure[0]):
+                print(line(failure[1]), file=sys.stderr)
+                sys.stderr.flush()
         return TERMINATED if isinstance(error.__cause__ or error, Terminated) else failure[0]
     return code if isinstance(code, int) else 0
 
@@ -94,6 +105,9 @@ def _empty_stdout() -> None:
 @click.version_option(__version__, prog_name=PROGRAM)
 def cli() -> None:
     """Find missing links in sparse, attributed graphs, and evaluate link predictors against every pair."""
+    command = click.get_current_context().invoked_subcommand
+    if launched().size > 1 and command not in (None, fit.name):
+        raise InputError(f"only '{PROGRAM} {fit.name}' can be shared by processes; run {command} without torchrun")
 
 
 for command in (

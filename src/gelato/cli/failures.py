@@ -13,6 +13,7 @@ import click
 from gelato import PROGRAM
 from gelato.cli.show import one_line
 from gelato.errors import GelatoError, InputError
+from gelato.runs.processes import ProcessLost, launched
 
 REPAIRABLE, INTERNAL, STOPPED = 2, 70, 130
 """Exit codes: what the user can repair, a fault of this package, and Ctrl-C."""
@@ -39,6 +40,14 @@ def explained(error: BaseException) -> tuple[int, str] | None:
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
         return REPAIRABLE, f"{place}{error.strerror or error}"
     return None if os.environ.get(DEBUG) else (INTERNAL, _unexpected(error))
+
+
+def tells(error: BaseException, code: int) -> bool:
+    """Whether this process prints its failure: what the user can repair is told by the first process of a machine."""
+    try:
+        return code != REPAIRABLE or isinstance(error, ProcessLost) or launched().local == 0
+    except InputError:
+        return True
 
 
 def line(text: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from gelato.runs.processes import launched
+
 if TYPE_CHECKING:
     from gelato.ranking.rank import Progress
     from gelato.runs.predictor import StoredPredictor
@@ -27,7 +29,9 @@ def hold(remarks: Iterable[str]) -> None:
 
 
 def release() -> None:
-    """Print the remarks that were held, on stderr."""
+    """Print the remarks that were held, on stderr; of several processes, only the first has any."""
+    if not launched().first:
+        hold(())
     while _held:
         print(one_line(_held.pop(0)), file=sys.stderr)
 
@@ -91,7 +95,8 @@ def one_line(text: str) -> str:
 def say(text: str) -> None:
     """Print a remark on stderr, after those that were held."""
     release()
-    print("\n".join(map(one_line, text.split("\n"))), file=sys.stderr, flush=True)
+    if launched().first:
+        print("\n".join(map(one_line, text.split("\n"))), file=sys.stderr, flush=True)
 
 
 def say_unless(quiet: bool) -> "Callable[[str], None]":
@@ -101,7 +106,7 @@ def say_unless(quiet: bool) -> "Callable[[str], None]":
 
 def _animated() -> bool:
     """Whether stderr is a terminal that can draw a bar again and again."""
-    return sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
+    return launched().first and sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
 def _title(text: str) -> str:

@@ -63,9 +63,11 @@ def fit(
     """Train a method on GRAPH, such as Gelato, which learns link weights from node attributes.
 
     Settings that are not given are chosen on validation links. The model, its settings, the metrics of every epoch and
-    a checkpoint are written to DIR; resume a stopped run by running the same command again.
+    a checkpoint are written to DIR; resume a stopped run by running the same command again. Processes started by
+    torchrun share the parts of regime=partitioned.
     """
     from gelato.runs.folder import kept_words
+    from gelato.runs.processes import joined
 
     model = predictor_with(method, config, options, random_state=seed, device=device, threads=threads)
     check_fit(model.method, split.train)
@@ -73,7 +75,8 @@ def fit(
         raise click.UsageError(f"--log is for methods that train; {model.method} has no epochs to log")
     with (
         interruptible(quiet, partial(kept_words, Path(out)), FIRST),
-        logging(logs, Path(out), model.get_params()) as callbacks,
+        joined() as together,
+        logging(logs if together.first else (), Path(out), model.get_params()) as callbacks,
         fitting_progress(name, model, quiet) as watch,
     ):
         model.fit(split.graph if whole else split, run=out, callbacks=callbacks, **watch)

@@ -104,16 +104,41 @@ class Support(NamedTuple):
 
 def support_of(pattern: Pattern, steps: int, threads: int = 1) -> Support:
     """List the pairs that ``steps`` steps reach, once for all values."""
-    n = pattern.n
-    size, work = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    even = np.linspace(0, n, 8 * threads + 1).astype(np.int64)
+    return listed_support(pattern, steps, *row_sizes(pattern, steps, 0, pattern.n, threads), threads)
+
+
+def row_sizes(
+    pattern: Pattern, steps: int, first: int, last: int, threads: int = 1
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """``(n,)`` pairs reached from each of the rows ``first .. last - 1``, and multiplications; 0 for all other rows."""
+    size, work = np.zeros(pattern.n, np.int64), np.zeros(pattern.n, np.int64)
+    even = np.linspace(first, last, 8 * threads + 1).astype(np.int64)
     run_ranges(even, lambda begin, end: _list_rows(begin, end, *pattern, steps, size, work, even, _NONE))
+    return size, work
+
+
+def listed_support(
+    pattern: Pattern,
+    steps: int,
+    size: NDArray[np.int64],
+    work: NDArray[np.int64],
+    threads: int = 1,
+) -> Support:
+    """The support from the ``(n,)`` sizes and work of its rows; rows of size 0 are left out, reached or not."""
     indptr = np.concatenate([[0], np.cumsum(size)])
     indices = np.empty(indptr[-1], np.int32)
-    run_ranges(even, lambda begin, end: _list_rows(begin, end, *pattern, steps, size, work, indptr, indices))
+    even = np.linspace(0, pattern.n, 8 * threads + 1).astype(np.int64)
+    if len(indices):
+        run_ranges(even, lambda begin, end: _list_rows(begin, end, *pattern, steps, size, work, indptr, indices))
+    return Support(indptr, indices, chunks_of(work), steps, int(work.sum()))
+
+
+def chunks_of(work: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``(CHUNKS + 1,)`` rows at which ranges of equal work begin."""
+    n = len(work)
     share = np.cumsum(work + 1) / (work.sum() + n)
     cuts = np.searchsorted(share, np.arange(1, CHUNKS) / CHUNKS)
-    return Support(indptr, indices, np.concatenate([[0], cuts, [n]]), steps, int(work.sum()))
+    return np.concatenate([[0], cuts, [n]])
 
 
 def reached_share(pattern: Pattern, steps: int, random: np.random.Generator, rows: int = 256) -> float:
@@ -183,6 +208,8 @@ def _list_rows(begin, end, indptr, indices, symmetric, steps, size, work, s_indp
     first = indptr[:-1].copy()
     stamp = 0
     for u in range(begin, end):
+        if listing and s_indptr[u] == s_indptr[u + 1]:
+            continue
         nodes[0] = u
         count = 1
         for _ in range(steps - 1):
@@ -264,6 +291,8 @@ def _power_chunks(begin, end, cuts, indptr, indices, symmetric, first, inner, st
     mark, start = np.full(n, 2**63, np.uint64), indptr[:-1].copy()
     value, row = np.empty((levels, n), first.dtype), np.zeros(n, first.dtype)
     for u in range(cuts[begin], cuts[end]):
+        if s_indptr[u] == s_indptr[u + _ONE]:  # a row that is left out
+            continue
         if steps == 1:
             for j in range(indptr[u], indptr[u + _ONE]):
                 row[indices[j]] = first[j]
@@ -299,6 +328,8 @@ def _gradient_chunks(  # type: ignore[no-untyped-def]
     for u in range(cuts[begin], cuts[end]):
         while u >= cuts[chunk + 1]:
             chunk += 1
+        if s_indptr[u] == s_indptr[u + _ONE]:
+            continue
         d_first, d_inner = parts[chunk, 0], parts[chunk, 1]
         for k in range(s_indptr[u], s_indptr[u + _ONE]):
             row[s_indices[k]] = above[k]

@@ -14,8 +14,10 @@ Turn = TypeVar("Turn")
 
 
 def default_threads() -> int:
-    """Number of cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Number of cores this process may use; processes that ``torchrun`` starts on one machine have a share each."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processes = os.environ.get("LOCAL_WORLD_SIZE", "1")
+    return max(1, cores // int(processes)) if processes.isdecimal() and int(processes) else cores
 
 
 def run_blocks(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
@@ -55,7 +55,13 @@ Identity = Mapping[str, Any]
 
 
 class RunFolder:
-    """A folder for one training; the same call on the same folder resumes where it stopped. Made by ``opened``."""
+    """A folder for one training; the same call on the same folder resumes where it stopped. Made by ``opened``.
+
+    Attributes:
+        writes: whether this process is the one that writes it.
+    """
+
+    writes: ClassVar[bool] = True
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -37,6 +37,8 @@ from gelato.runs.files import (
     write_tensors,
 )
 from gelato.runs.folder import RunFolder, check_place, opened, training_graph
+from gelato.runs.followed import shared
+from gelato.runs.processes import world
 from gelato.runs.seen import Seen
 from gelato.runs.trials import Trials
 from gelato.scores import Scores
@@ -91,6 +93,10 @@ class StoredPredictor(LinkPredictor):
 
     def check_graph(self, graph: Graph) -> None:
         """Refuse a graph that the method does not fit."""
+
+    def unshared(self) -> str | None:
+        """Why several processes cannot share ``fit``, and what to do instead; ``None`` where they can."""
+        return f"{self.method} is fitted by one; start it without torchrun"
 
     @property
     def selects(self) -> bool:
@@ -162,6 +168,8 @@ class StoredPredictor(LinkPredictor):
         begin = time.perf_counter()
         if not isinstance(data, Graph | Split):
             raise wrong_kind("fit", "Graph or a Split", data)
+        if world().size > 1 and (problem := self.unshared()) is not None:
+            raise InputError(f"{world().size} processes were started, but {problem}")
         links = data if isinstance(data, Split) else self._hiding(data)
         self.check_graph(links.train)
         self._check_hidden(links)
@@ -186,7 +194,7 @@ class StoredPredictor(LinkPredictor):
             self._seen = Seen(links.graph, known, links.valid)
             if isinstance(data, Graph) and self.selects:
                 self.adapt(data)
-            if folder is not None:
+            if folder is not None and folder.writes:
                 folder.keep_timings({**self.timings(), "all": time.perf_counter() - begin})
                 self._write(folder.path)  # last: a run with a model is finished
         return self
@@ -244,7 +252,8 @@ class StoredPredictor(LinkPredictor):
             return
         valid = np.ascontiguousarray(links.valid)
         older = {"method": self.method if self.format_3 else None, "settings": type(self.settings)().identity()}
-        with opened(run, {**self.config(links.train), "valid": sha256_of(valid)}, older) as folder:
+        identity = {**self.config(links.train), "valid": sha256_of(valid)}
+        with (opened if world().size == 1 else shared)(run, identity, older) as folder:
             yield folder
 
     def config(self, graph: Graph) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gelato.io.files import written_aside
 from gelato.ranking.rank import Progress
+from gelato.runs.processes import world
 
 
 class Trials:
@@ -15,11 +16,14 @@ class Trials:
     Args:
         path: the file; a line whose end was never written is dropped, and its trial made again.
         progress: called with the trials done and in all, at most.
+        figures: those that are known where there is no file.
     """
 
-    def __init__(self, path: Path | None = None, progress: Progress | None = None) -> None:
+    def __init__(
+        self, path: Path | None = None, progress: Progress | None = None, figures: Mapping[str, float] | None = None
+    ) -> None:
         self._path, self._progress, self._done, self._total = path, progress, 0, 0
-        self._figures = {} if path is None else read_trials(path)
+        self._figures = dict(figures or {}) if path is None else read_trials(path)
         if path is not None and path.exists():
             self._write(path)
 
@@ -40,7 +44,7 @@ class Trials:
         """The figure of some settings: the one that is kept, or that of a trial made now."""
         key = json.dumps(dict(settings), sort_keys=True)
         if key not in self._figures:
-            self._figures[key] = trial()
+            self._figures[key] = world().told(trial())
             if self._path is not None:
                 with self._path.open("a", encoding="utf-8") as file:
                     file.write(_line(key, self._figures[key]))

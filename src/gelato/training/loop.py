@@ -13,6 +13,7 @@ from torch import Tensor
 
 from gelato.errors import InputError
 from gelato.runs.files import Tensors
+from gelato.runs.processes import world
 from gelato.training.settings import TrainingSettings
 from gelato.training.task import Task
 
@@ -92,6 +93,7 @@ class Loop:
         begin = time.perf_counter()
         state, network = self.state, self.task.network
         random = np.random.default_rng([self.settings.random_state, state.epoch])
+        self._follow()
         network.train()
         losses = []
         for batch in self.task.batches(int(random.integers(2**62))):
@@ -102,7 +104,7 @@ class Loop:
                 losses.append(loss.clone())
             else:
                 state.skipped += 1
-        precision = self.task.validate()
+        precision = world().told(self.task.validate())
         state.epoch += 1
         better = precision > state.precision
         if better:
@@ -126,7 +128,14 @@ class Loop:
         """Whether a loss and its gradients are: any infinite or undefined entry makes their sum so."""
         parameters = [each for group in self.optimizer.param_groups for each in group["params"]]
         sums = [parameter.grad.sum().double() for parameter in parameters if parameter.grad is not None]
-        return bool(torch.isfinite(torch.stack([loss.double(), *sums]).sum()))
+        return world().told(bool(torch.isfinite(torch.stack([loss.double(), *sums]).sum())))
+
+    @torch.no_grad()
+    def _follow(self) -> None:
+        """Begin an epoch as the first process does: machines of several kinds may round differently."""
+        memory = [value for slots in self.optimizer.state.values() for value in slots.values()]
+        tensors = [*self.task.network.state_dict().values(), *self.task.extra.values(), *memory]
+        world().follow(each for each in tensors if isinstance(each, Tensor))
 
     def tensors(self) -> Tensors:
         """The parameters, the optimiser's memory and the best network, by name, for a checkpoint."""

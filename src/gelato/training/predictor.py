@@ -17,6 +17,7 @@ from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors, unedited
 from gelato.runs.folder import RunFolder
 from gelato.runs.predictor import StoredPredictor
+from gelato.runs.processes import world
 from gelato.runs.trials import Trials
 from gelato.scores import Scores
 from gelato.splits import Split
@@ -227,9 +228,11 @@ class TrainedPredictor(StoredPredictor):
 
 
 def device_of(name: str) -> torch.device:
-    """A device by name; ``auto`` is a GPU if there is one."""
+    """A device by name; ``auto`` is a GPU if there is one. Processes that share a training have one GPU each."""
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and world().direct:
+        name = f"cuda:{world().local}"
     try:
         device = torch.device(name)
         if device.type not in ("cpu", "cuda"):

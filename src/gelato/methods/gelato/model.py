@@ -114,6 +114,13 @@ class Gelato(TrainedPredictor):
                 "heuristic 'spectral' needs an undirected graph, and this one is directed; use 'autocovariance'"
             )
 
+    def unshared(self) -> str | None:
+        """Parts are what processes share, and only walks have them."""
+        given = self.settings
+        if given.regime != "partitioned":
+            return f"regime {given.regime!r} is trained by one; use regime=partitioned or one process"
+        return None
+
     def network(self, graph: Graph, settings: GelatoSettings, device: torch.device) -> Enhancer:
         """What gives weights to the enhanced links of ``graph``."""
         return enhancer_of(graph, settings, device)

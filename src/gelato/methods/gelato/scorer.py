@@ -20,6 +20,7 @@ from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks
 from gelato.regimes import unbiased
+from gelato.runs.processes import world
 from gelato.splits import Split
 
 SLACK = 64
@@ -84,12 +85,19 @@ class WalkScorer:
             self_loops="all" if settings.self_loops == "all" else "isolated",
             device=device,
         )
-        self.walks = walks_of(self.topology.pattern, settings.steps, device, dtype=dtype, threads=settings.threads)
-        self.replayable = self.walks.replayable
-        self._degree: Tensor | None = None  # of the last validation, with which the next epoch begins
         labels = None
         if settings.regime == "partitioned":
-            labels = partition(split.train, settings.parts, settings.random_state)
+            labels = world().told(partition(split.train, settings.parts, settings.random_state))
+        self.walks = walks_of(
+            self.topology.pattern,
+            settings.steps,
+            device,
+            dtype=dtype,
+            threads=settings.threads,
+            labels=None if labels is None else labels[self.topology.order],
+        )
+        self.replayable = self.walks.replayable
+        self._degree: Tensor | None = None  # of the last validation, with which the next epoch begins
         ratio = settings.ratio if settings.regime == "biased" else None
         sides = split.train.sides
         self.batches = Batches(

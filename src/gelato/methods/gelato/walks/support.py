@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.graph import Pairs
-from gelato.kernels.power import Pattern, power, power_gradient, support_of
+from gelato.kernels.power import Pattern, Support, power, power_gradient, support_of
 from gelato.kernels.threads import default_threads
 from gelato.methods.gelato.walks.function import applied
 from gelato.methods.gelato.walks.listed import Listed
@@ -29,12 +29,14 @@ class SupportWalks:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float64,
         threads: int | None = None,
+        support: Support | None = None,
     ) -> None:
+        """``support``: the pairs to keep, where these are not all that are reached."""
         self.device = torch.device(device)
         self.threads = default_threads() if threads is None else threads
         self.pattern = pattern
         self.dtype = dtype
-        self.support = support_of(pattern, steps, self.threads)
+        self.support = support_of(pattern, steps, self.threads) if support is None else support
         rows = self.support.rows
         self.rows, self.columns = rows.astype(np.int32), self.support.indices
         self.diagonal = np.flatnonzero(rows == self.columns)
