@@ -1,0 +1,153 @@
+"""The engine of a cluster: blocks run as tasks of Ray, on one machine or on many."""
+
+import importlib.util
+import pickle
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from gelato.errors import InputError, MissingDependency
+from gelato.ranking.checkpoint import Checkpoint
+from gelato.ranking.engines.cluster import Cluster, join
+from gelato.ranking.engines.threads import Kept
+from gelato.ranking.job import Job
+
+Sum = TypeVar("Sum")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Progress = Callable[[int, int | None], None]
+
+ALONE = 0.2
+"""Seconds that this process works by itself: what is done by then is not worth sending."""
+
+TASK = 2.0
+"""Seconds that a task should take: much longer than it takes to hand out, and short enough to lose one."""
+
+AHEAD = 2
+"""Tasks for each worker, so that none waits for the next."""
+
+ALONE_ONLY = "these scores are a function without a key, and only threads run it; use --engine threads"
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Runs jobs on the workers of a Ray cluster, each with one thread; a lost worker costs the blocks it had.
+
+    Attributes:
+        threads: workers of a cluster on this machine, where there is no other.
+        address: of a cluster to join, such as ``10.0.0.1:6379``; its workers are all used.
+    """
+
+    threads: int
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if importlib.util.find_spec("ray") is None:
+            raise MissingDependency("the engine ray", "ray", "ray")
+
+    def fold(
+        self,
+        job: Job[Sum],
+        *,
+        progress: Progress | None = None,
+        checkpoint: Checkpoint | None = None,
+        identity: Callable[[], str | None] | None = None,
+    ) -> Sum:
+        """The result of all blocks of a job."""
+        key = "" if identity is None else identity()
+        if key is None or getattr(getattr(job, "scores", None), "key", "") is None:
+            raise InputError(ALONE_ONLY)
+        whole = _Whole(job, progress, None if identity is None else checkpoint, key)
+        try:
+            todo, rate = _begun(job, whole)
+            if todo:
+                _dealt(job, whole, todo, rate, join(self.threads, self.address))
+        except BaseException:
+            whole.save()
+            raise
+        return whole.result
+
+    def mapped(self, function: Callable[[Item], Result], items: Sequence[Item], gpu: bool) -> Iterator[Result]:
+        """The results of a call for some items, in their order; ``gpu`` lets each have one, where there are any."""
+        cluster = join(self.threads, self.address)
+        sent, gpus = cluster.send(function), min(1, cluster.gpus) if gpu else 0
+        tasks = [cluster.submit("run_call", sent, item, gpus=gpus) for item in items]
+        try:
+            for task in tasks:
+                yield cluster.result(task)
+        finally:
+            cluster.cancel(tasks)
+
+
+class _Whole(Generic[Sum]):
+    """The result of the blocks that are done; in a checkpoint too, if there is one."""
+
+    def __init__(self, job: Job[Sum], progress: Progress | None, checkpoint: Checkpoint | None, identity: str) -> None:
+        self._job, self._progress = job, progress
+        self._kept = None if checkpoint is None else Kept(job, checkpoint, identity)
+        self._own = job.start() if self._kept is None else None
+        places = range(len(job.blocks))
+        self.todo = [i for i in places if self._kept is None or not self._kept.finished[i]]
+        self._total = self._pairs(places) if progress is not None else 0
+        self._done = self._total - self._pairs(self.todo) if progress is not None else 0
+
+    def _pairs(self, blocks: Sequence[int]) -> int:
+        return sum(self._job.pairs_of(self._job.blocks[i]) for i in blocks)
+
+    @property
+    def result(self) -> Any:
+        """So far."""
+        return self._own if self._kept is None else self._kept.whole
+
+    def add(self, blocks: Sequence[int], part: Sum) -> None:
+        """Move the result of some blocks into the whole."""
+        if self._kept is not None:
+            self._kept.add(blocks, part)
+        else:
+            self._own = self._job.merge(self.result, part)
+        if self._progress is not None:
+            self._done += self._pairs(blocks)
+            self._progress(self._done, self._total)
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        if self._kept is not None:
+            self._kept.checkpoint.save()
+
+
+def _begun(job: Job[Sum], whole: _Whole[Sum]) -> tuple[list[int], float]:
+    """Work for a moment without a cluster: the blocks that are left, and how many took a second, or 0."""
+    begin, part, count = time.perf_counter(), job.start(), 0
+    while count < len(whole.todo) and time.perf_counter() - begin < ALONE:
+        job.run(part, job.blocks[whole.todo[count]])
+        count += 1
+    if count:
+        whole.add(whole.todo[:count], part)
+    return whole.todo[count:], count / (time.perf_counter() - begin)
+
+
+def _dealt(job: Job[Sum], whole: _Whole[Sum], todo: list[int], rate: float, cluster: Cluster) -> None:
+    """Run blocks as tasks, whose sizes follow what the last ones took, and become smaller in the end."""
+    try:
+        sent = cluster.send(job)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        raise InputError(ALONE_ONLY) from None
+    workers, merging = cluster.workers, 0.0
+    tasks: dict[Any, list[int]] = {}
+    # GPUs: here is where tasks of a job that can move to one would ask for it (``submit`` takes ``gpus``)
+    try:
+        while todo or tasks:
+            while todo and len(tasks) < AHEAD * workers:
+                wanted = int(rate * max(TASK, 4 * workers * merging))  # this process merges no more than they bring
+                size = max(1, min(wanted, -(-len(todo) // (2 * workers))))
+                blocks, todo = todo[:size], todo[size:]
+                tasks[cluster.submit("run_blocks", sent, blocks, job.hint(whole.result))] = blocks
+            (task, *_), _ = cluster.ray.wait(list(tasks), num_returns=1)
+            arrays, seconds = cluster.result(task)
+            begin, blocks = time.perf_counter(), tasks.pop(task)
+            whole.add(blocks, job.load(arrays))
+            rate, merging = len(blocks) / max(seconds, 1e-3), time.perf_counter() - begin
+    except BaseException:
+        cluster.cancel(tasks)
+        raise
