@@ -35,14 +35,15 @@ def _engine(context: click.Context, option: click.Parameter, engine: str | None)
     if engine is not None and not context.resilient_parsing:
         from gelato.ranking.engines import ENGINES, running_on
 
-        context.meta[ENGINE], chosen = engine, ENGINES[engine]
+        context.meta[ENGINE], make = engine, ENGINES[engine]
         if engine == "ray":
             from gelato.ranking.engines.cluster import leave
+            from gelato.ranking.engines.ray import Ray
 
-            chosen = partial(chosen, address=address)
-            chosen(1)  # refused now if it is not installed
+            make = partial(Ray, address=address)
+            make(1)  # refused now if it is not installed
             context.call_on_close(leave)
-        context.with_resource(running_on(chosen))
+        context.with_resource(running_on(make))
 
 
 def places(help: str = TRAINED) -> list[Callable[..., Any]]:

@@ -86,7 +86,7 @@ class _Whole(Generic[Sum]):
     def __init__(self, job: Job[Sum], progress: Progress | None, checkpoint: Checkpoint | None, identity: str) -> None:
         self._job, self._progress = job, progress
         self._kept = None if checkpoint is None else Kept(job, checkpoint, identity)
-        self._own = job.start() if self._kept is None else None
+        self.result: Sum = job.start() if self._kept is None else self._kept.whole
         places = range(len(job.blocks))
         self.todo = [i for i in places if self._kept is None or not self._kept.finished[i]]
         self._total = self._pairs(places) if progress is not None else 0
@@ -95,17 +95,13 @@ class _Whole(Generic[Sum]):
     def _pairs(self, blocks: Sequence[int]) -> int:
         return sum(self._job.pairs_of(self._job.blocks[i]) for i in blocks)
 
-    @property
-    def result(self) -> Any:
-        """So far."""
-        return self._own if self._kept is None else self._kept.whole
-
     def add(self, blocks: Sequence[int], part: Sum) -> None:
         """Move the result of some blocks into the whole."""
         if self._kept is not None:
             self._kept.add(blocks, part)
+            self.result = self._kept.whole
         else:
-            self._own = self._job.merge(self.result, part)
+            self.result = self._job.merge(self.result, part)
         if self._progress is not None:
             self._done += self._pairs(blocks)
             self._progress(self._done, self._total)
