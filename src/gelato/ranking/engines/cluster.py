@@ -8,7 +8,7 @@ import signal
 import socket
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,8 @@ class Sent:
 @dataclass(eq=False)
 class Cluster:
     """Workers of one thread each.
+
+    Tasks are never cancelled: in Ray, that may end the whole process (its issue 54846). So few are handed out at once.
 
     Attributes:
         ray: the package.
@@ -87,11 +89,6 @@ class Cluster:
                 " machine and start the cluster again"
             )
         return result
-
-    def cancel(self, tasks: Iterable[Any]) -> None:
-        """Give tasks up."""
-        for task in tasks:
-            self.ray.cancel(task, force=True)
 
 
 def _by_value() -> Callable[..., tuple[bool, Any]]:
@@ -146,7 +143,6 @@ def join(threads: int, address: str | None) -> Cluster:
                 log_to_driver=False,
                 logging_level=logging.ERROR,
                 _temp_dir=str(Path(folder) / "ray"),  # Ray opens its own folder to everybody
-                _node_ip_address="127.0.0.1",
             )
         _current = Cluster(ray, folder, joined=True)
     return _current

@@ -3,6 +3,7 @@
 import importlib.util
 import pickle
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -60,9 +61,9 @@ class Ray:
             raise InputError(ALONE_ONLY)
         whole = _Whole(job, progress, None if identity is None else checkpoint, key)
         try:
-            todo, rate = _begun(job, whole)
+            todo = _begun(job, whole)
             if todo:
-                _dealt(job, whole, todo, rate, join(self.threads, self.address))
+                _dealt(job, whole, todo, join(self.threads, self.address))
         except BaseException:
             whole.save()
             raise
@@ -72,12 +73,14 @@ class Ray:
         """The results of a call for some items, in their order; ``gpu`` lets each have one, where there are any."""
         cluster = join(self.threads, self.address)
         sent, gpus = cluster.send(function), min(1, cluster.gpus) if gpu else 0
-        tasks = [cluster.submit("run_call", sent, item, gpus=gpus) for item in items]
-        try:
-            for task in tasks:
-                yield cluster.result(task)
-        finally:
-            cluster.cancel(tasks)
+        most = AHEAD * (cluster.gpus if gpus else cluster.workers)
+        tasks: deque[Any] = deque()
+        for item in items:
+            if len(tasks) == most:
+                yield cluster.result(tasks.popleft())
+            tasks.append(cluster.submit("run_call", sent, item, gpus=gpus))
+        while tasks:
+            yield cluster.result(tasks.popleft())
 
 
 class _Whole(Generic[Sum]):
@@ -112,38 +115,41 @@ class _Whole(Generic[Sum]):
             self._kept.checkpoint.save()
 
 
-def _begun(job: Job[Sum], whole: _Whole[Sum]) -> tuple[list[int], float]:
-    """Work for a moment without a cluster: the blocks that are left, and how many took a second, or 0."""
-    begin, part, count = time.perf_counter(), job.start(), 0
-    while count < len(whole.todo) and time.perf_counter() - begin < ALONE:
-        job.run(part, job.blocks[whole.todo[count]])
+def _begun(job: Job[Sum], whole: _Whole[Sum]) -> list[int]:
+    """Work for a moment without a cluster; the blocks that are left.
+
+    The last blocks come first: where blocks differ, those of the hubs lead, and are for all workers.
+    """
+    begin, part, count, todo = time.perf_counter(), job.start(), 0, whole.todo
+    while count < len(todo) and time.perf_counter() - begin < ALONE:
         count += 1
+        job.run(part, job.blocks[todo[-count]])
     if count:
-        whole.add(whole.todo[:count], part)
-    return whole.todo[count:], count / (time.perf_counter() - begin)
+        whole.add(todo[-count:], part)
+    return todo[: len(todo) - count]
 
 
-def _dealt(job: Job[Sum], whole: _Whole[Sum], todo: list[int], rate: float, cluster: Cluster) -> None:
-    """Run blocks as tasks, whose sizes follow what the last ones took, and become smaller in the end."""
+def _dealt(job: Job[Sum], whole: _Whole[Sum], todo: list[int], cluster: Cluster) -> None:
+    """Run blocks as tasks, whose sizes follow what the last ones took, and become smaller in the end.
+
+    A task takes blocks from everywhere, in their order, so that hubs are shared out and all tasks are alike.
+    """
     try:
         sent = cluster.send(job)
     except (pickle.PicklingError, AttributeError, TypeError):
         raise InputError(ALONE_ONLY) from None
-    workers, merging = cluster.workers, 0.0
+    workers, rate, merging = cluster.workers, 0.0, 0.0
     tasks: dict[Any, list[int]] = {}
     # GPUs: here is where tasks of a job that can move to one would ask for it (``submit`` takes ``gpus``)
-    try:
-        while todo or tasks:
-            while todo and len(tasks) < AHEAD * workers:
-                wanted = int(rate * max(TASK, 4 * workers * merging))  # this process merges no more than they bring
-                size = max(1, min(wanted, -(-len(todo) // (2 * workers))))
-                blocks, todo = todo[:size], todo[size:]
-                tasks[cluster.submit("run_blocks", sent, blocks, job.hint(whole.result))] = blocks
-            (task, *_), _ = cluster.ray.wait(list(tasks), num_returns=1)
-            arrays, seconds = cluster.result(task)
-            begin, blocks = time.perf_counter(), tasks.pop(task)
-            whole.add(blocks, job.load(arrays))
-            rate, merging = len(blocks) / max(seconds, 1e-3), time.perf_counter() - begin
-    except BaseException:
-        cluster.cancel(tasks)
-        raise
+    while todo or tasks:
+        while todo and len(tasks) < AHEAD * workers:
+            wanted = int(rate * max(TASK, 4 * workers * merging))  # this process merges no more than they bring
+            step = -(-len(todo) // max(1, min(wanted, -(-len(todo) // (2 * workers)))))
+            blocks = todo[::step]
+            del todo[::step]
+            tasks[cluster.submit("run_blocks", sent, blocks, job.hint(whole.result))] = blocks
+        (task, *_), _ = cluster.ray.wait(list(tasks), num_returns=1)
+        arrays, seconds = cluster.result(task)
+        begin, blocks = time.perf_counter(), tasks.pop(task)
+        whole.add(blocks, job.load(arrays))
+        rate, merging = len(blocks) / max(seconds, 1e-3), time.perf_counter() - begin
