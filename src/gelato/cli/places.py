@@ -1,4 +1,4 @@
-"""Where a command works: ``--device`` for models, ``--engine`` for scans over pairs."""
+"""Where a command works: ``--device`` for models, ``--engine`` and ``--address`` for scans over pairs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,6 +9,9 @@ import click
 ENGINE = "gelato.engine"
 """Where a command keeps the name of its engine."""
 
+ADDRESS = "gelato.address"
+"""Where it keeps that of a cluster."""
+
 TRAINED = "Where models are trained: 'auto', 'cpu' or a GPU such as 'cuda:0'  [default: auto]"
 
 
@@ -17,24 +20,37 @@ def _device(context: click.Context, option: click.Parameter, device: str | None)
     return "cuda" if device is None and context.meta.get(ENGINE) == "cuda" else device
 
 
+def _address(context: click.Context, option: click.Parameter, address: str | None) -> None:
+    """Keep the address for ``--engine``, which comes later."""
+    context.meta[ADDRESS] = address
+
+
 def _engine(context: click.Context, option: click.Parameter, engine: str | None) -> None:
     """Let the scans of a command run on its engine; ``--device cuda`` scans there too, unless told otherwise."""
-    device = context.params.get("device")
+    device, address = context.params.get("device"), context.meta.get(ADDRESS)
+    if address is not None and engine != "ray":
+        raise click.UsageError("--address is that of a Ray cluster; add --engine ray", context)
     if engine is None and device is not None and device.startswith("cuda"):
         engine = "cuda"
-    if engine is not None:
+    if engine is not None and not context.resilient_parsing:
         from gelato.ranking.engines import ENGINES, running_on
 
-        context.meta[ENGINE] = engine
-        chosen, gpu = ENGINES[engine], None
+        context.meta[ENGINE], make, gpu = engine, ENGINES[engine], None
         if engine == "cuda":
             gpu = device if device is not None and device.startswith("cuda") else "cuda"
-            chosen = partial(chosen, device=gpu)
-        context.with_resource(running_on(chosen, gpu))
+            make = partial(make, device=gpu)
+            make(1)  # refused now where there is no GPU
+        if engine == "ray":
+            from gelato.ranking.engines.cluster import leave
+
+            make = partial(make, address=address)
+            make(1)  # refused now if it is not installed
+            context.call_on_close(leave)
+        context.with_resource(running_on(make, gpu))
 
 
 def places(help: str = TRAINED) -> list[Callable[..., Any]]:
-    """Both options."""
+    """All of them."""
     return [
         click.option("--device", metavar="DEVICE", callback=_device, help=help),
         click.option(
@@ -42,6 +58,14 @@ def places(help: str = TRAINED) -> list[Callable[..., Any]]:
             metavar="ENGINE",
             expose_value=False,
             callback=_engine,
-            help="Where pairs are ranked: 'threads' or 'cuda'  [default: threads, or cuda with --device cuda]",
+            help="Where pairs are ranked: 'threads', 'cuda' or 'ray'  [default: threads, or cuda with --device cuda]",
+        ),
+        click.option(
+            "--address",
+            metavar="HOST:PORT",
+            expose_value=False,
+            is_eager=True,
+            callback=_address,
+            help="A Ray cluster to join with --engine ray  [default: --threads workers on this machine]",
         ),
     ]

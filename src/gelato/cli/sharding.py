@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gelato.cli.options import RUNNING, options
+from gelato.cli.places import ENGINE
 from gelato.cli.show import say_unless
 from gelato.cli.values import ShareNumber
 
@@ -67,6 +68,8 @@ def check_shard(shard: tuple[int, int] | None, out: str | None) -> bool:
     """Whether a share is asked for; refuse one without a place for its part."""
     if shard is not None and out is None:
         raise click.UsageError("--shard needs --out FILE, where its part is written")
+    if shard is not None and click.get_current_context().meta.get(ENGINE) == "ray":
+        raise click.UsageError("--shard and --engine ray both deal out the work; use one of them")
     return shard is not None
 
 

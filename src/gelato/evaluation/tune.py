@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from gelato.io.files import written_aside
 from gelato.io.outputs import SCRATCH, remove_leftovers
 from gelato.methods import METHODS, REFERENCE, new_predictor
 from gelato.methods.configuration import written
+from gelato.ranking.engines import elsewhere, mapped
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import Progress, rank
 from gelato.regimes import unbiased
@@ -92,24 +94,29 @@ def tune(
         total = len(references) + 1 + sum(len(options) - 1 for options in grid.values())
         done = 0
 
-        def tried(values: dict[str, Any], reference: bool = False) -> Trial:
+        def tried(several: list[dict[str, Any]], reference: bool = False) -> list[Trial]:
             nonlocal done
-            trial = replace(notes.find(values) or notes.add(_trial(split, base, values)), reference=reference)
-            done += 1
-            if report is not None:
-                words = ", ".join(f"{name} {value}" for name, value in values.items())
-                report(f"trial {done} of {total} at most: {words}: {trial.figures}, {trial.seconds:.1f} s")
-            return trial
+            new = [each for i, each in enumerate(several) if notes.find(each) is None and each not in several[:i]]
+            own = 1 if elsewhere(len(new)) else base.threads
+            settings = [(values, {**base.tuned(values), "threads": own}) for values in new]
+            results = mapped(partial(_trial, split, base.method), settings, threads=base.threads, gpu=True)
+            trials = []
+            for values in several:
+                trial = replace(notes.find(values) or notes.add(next(results)), reference=reference)
+                trials.append(trial)
+                done += 1
+                if report is not None:
+                    words = ", ".join(f"{name} {value}" for name, value in values.items())
+                    report(f"trial {done} of {total} at most: {words}: {trial.figures}, {trial.seconds:.1f} s")
+            return trials
 
-        compared = [tried(values, True) for values in references]
+        compared = tried(references, True)
         given = {name: getattr(base.settings, name) for name in grid}
         first = {name: options[0] if given[name] is None else given[name] for name, options in grid.items()}
-        trials = [tried({**first, **start})]
+        trials = tried([{**first, **start}])
         best = trials[0]
         for name, options in grid.items():
-            for value in options:
-                if value != best.values[name]:
-                    trials.append(tried({**best.values, name: value}))
+            trials += tried([{**best.values, name: value} for value in options if value != best.values[name]])
             best = max(trials, key=_quality)
         best = max([*compared, *trials], key=_quality)
         with written_aside(folder / BEST) as part:
@@ -187,10 +194,11 @@ def _quality(trial: Trial) -> tuple[float, float]:
     return trial.precision, trial.ap
 
 
-def _trial(split: Split, base: StoredPredictor, values: dict[str, Any]) -> Trial:
-    begin = time.perf_counter()
-    scores = new_predictor(base.method, **base.tuned(values)).fit(split).scores()
-    ranks = rank(scores, unbiased(split, "valid"), threads=base.threads)
+def _trial(split: Split, method: str, trial: tuple[dict[str, Any], dict[str, Any]]) -> Trial:
+    """The trial of some values and all settings that they belong to."""
+    begin, (values, settings) = time.perf_counter(), trial
+    scores = new_predictor(method, **settings).fit(split).scores()
+    ranks = rank(scores, unbiased(split, "valid"), threads=settings["threads"])
     return Trial(values, metric("precision@100%", ranks), metric("ap", ranks), time.perf_counter() - begin)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -18,6 +19,7 @@ from gelato.experiments.experiment import Experiment, Reported
 from gelato.figures import percent
 from gelato.io.files import written_aside
 from gelato.methods import METHODS, new_predictor
+from gelato.ranking.engines import elsewhere, mapped
 from gelato.runs.predictor import StoredPredictor
 from gelato.splits import split
 
@@ -124,14 +126,23 @@ def reproduce(
     """Run the seeds of an experiment that are not kept yet, and keep each as it is done."""
     wanted = experiment.seeds if seeds is None else seeds
     outcomes = {each.seed: each for each in kept(experiment, folder)}
+    missing = [seed for seed in range(wanted) if seed not in outcomes]
+    own = _told_elsewhere(options) if elsewhere(len(missing)) else options
+    results = mapped(partial(run_seed, experiment, **own), missing, threads=options.get("threads"), gpu=True)
     for seed in range(wanted):
         if seed not in outcomes:
-            outcomes[seed] = run_seed(experiment, seed, **options)
+            outcomes[seed] = next(results)
             keep(outcomes[seed], folder)
         if report is not None:
             metrics = ", ".join(f"{name} {percent(value / 100)}" for name, value in outcomes[seed].metrics.items())
             report(f"{experiment.name}, seed {seed}: {metrics}")
     return [outcomes[seed] for seed in sorted(outcomes)]
+
+
+def _told_elsewhere(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a seed that runs as a task: on one thread, with nobody to watch, perhaps in another folder."""
+    root = options.get("data_root")
+    return {**options, "threads": 1, "watch": None, "data_root": None if root is None else str(Path(root).absolute())}
 
 
 def keep(outcome: SeedResult, folder: Path) -> None:

@@ -4,7 +4,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -68,10 +68,10 @@ class Checkpoint:
         self.resumed = int(self._kept[1].sum())
         return self._kept[0], self._kept[1].copy()
 
-    def add(self, block: int, part: Mapping[str, NDArray[Any]]) -> None:
-        """Note that a block is in the result, a copy of which is ``part``; write now and then."""
+    def add(self, blocks: int | Sequence[int], part: Mapping[str, NDArray[Any]]) -> None:
+        """Note that blocks are in the result, a copy of which is ``part``; write now and then."""
         done = np.zeros(self._blocks, dtype=bool) if self._kept is None else self._kept[1].copy()
-        done[block] = True
+        done[blocks] = True
         self._kept = part, done  # both in one step: Ctrl-C may come at any moment
         if time.monotonic() - self._written >= self.every:
             self.save()

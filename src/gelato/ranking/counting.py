@@ -105,6 +105,9 @@ class CountJob:
     def hint(self, part: Tally) -> None:
         """Nothing to share."""
 
+    def heed(self, hint: NDArray[np.float64]) -> None:
+        """Nothing to take."""
+
     def negatives(self, whole: Tally, threads: int) -> list[Counts]:
         """For each tier all pairs by bin, once every block has been counted."""
         counts = [np.zeros(len(bins.bounds) + 1, np.int64) for bins in self.bins]

@@ -50,3 +50,6 @@ class Job(Protocol[Sum]):
 
     def hint(self, part: Sum) -> NDArray[np.float64] | None:
         """What would spare others work, such as the cut of a top-k; the result is right without it."""
+
+    def heed(self, hint: NDArray[np.float64]) -> None:
+        """Take the hint of another process."""

@@ -87,6 +87,9 @@ class PairsJob:
     def hint(self, part: ScoredSoFar) -> None:
         """Nothing to share."""
 
+    def heed(self, hint: NDArray[np.float64]) -> None:
+        """Nothing to take."""
+
     def result(self, whole: ScoredSoFar) -> ScoredPairs:
         """The places of all pairs, in the order of the list."""
         arrays = self.dump(whole)

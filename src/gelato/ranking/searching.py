@@ -107,6 +107,10 @@ class OfferJob:
         """The cut: scores below it are neither kept nor do they tie with one that is."""
         return part.best.cut.copy()
 
+    def heed(self, hint: NDArray[np.float64]) -> None:
+        """Leave out what is below the cut of others."""
+        self.cut[0] = max(self.cut[0], hint[0])
+
 
 @dataclass(frozen=True, eq=False)
 class RestJob(OfferJob):
@@ -204,3 +208,6 @@ class ByRowJob:
 
     def hint(self, part: RowsSoFar) -> None:
         """Nothing to share."""
+
+    def heed(self, hint: NDArray[np.float64]) -> None:
+        """Nothing to take."""

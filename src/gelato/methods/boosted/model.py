@@ -15,7 +15,7 @@ from gelato.figures import share, versus
 from gelato.graph import Graph, Pairs, pair_keys
 from gelato.methods.boosted.attributes import AttributeViews, views_of
 from gelato.methods.boosted.features import PairFeatures
-from gelato.methods.boosted.folds import hidden_folds, keep_rows, kept_rows, rows_of
+from gelato.methods.boosted.folds import Rows, hidden_folds, keep_rows, kept_rows, rows_of
 from gelato.methods.boosted.forecast import boosted_seconds, network_seconds, tree_seconds
 from gelato.methods.boosted.reasons import Contributions, FeatureExplainer, alone
 from gelato.methods.boosted.second import TREES, SecondStage, has_torch, learned
@@ -25,6 +25,7 @@ from gelato.methods.heuristics import autocovariance
 from gelato.methods.making import new_predictor
 from gelato.methods.table import METHODS
 from gelato.prediction.settings import Settings
+from gelato.ranking.engines import elsewhere, mapped
 from gelato.ranking.rank import Progress
 from gelato.runs.cost import FitCost
 from gelato.runs.files import Tensors
@@ -98,11 +99,11 @@ class Boosted(StoredPredictor):
         steps = len(hidden) + 2
         progress(0, steps)
         done = [] if folder is None else kept_rows(folder)
-        for fold in range(len(done), len(hidden)):
-            stages = partial(self._fold_stages, split, hidden[fold], views)
-            done.append(
-                rows_of(graph, hidden[fold], stages, self.settings, fold, self.settings.usual.rows / len(hidden))
-            )
+        folds = range(len(done), len(hidden))
+        one = self if not elsewhere(len(folds)) else Boosted(**self.settings.replaced(threads=1).as_dict())
+        of_fold, gpu = partial(one._fold_rows, split, hidden, views), bool(self.settings.further)
+        for fold, rows_of_fold in zip(folds, mapped(of_fold, folds, threads=self.threads, gpu=gpu), strict=True):
+            done.append(rows_of_fold)
             if folder is not None:
                 keep_rows(folder, done)
             progress(fold + 1, steps)
@@ -127,6 +128,12 @@ class Boosted(StoredPredictor):
             options = {key: value for key, value in given.items() if key in known}
             fitted[name] = new_predictor(name, **{**METHODS[name].quick, **options}).fit(split)
         return fitted
+
+    def _fold_rows(self, split: Split, hidden: list[Pairs], views: AttributeViews | None, fold: int) -> Rows:
+        """The rows of a fold."""
+        stages = partial(self._fold_stages, split, hidden[fold], views)
+        most = self.settings.usual.rows / len(hidden)
+        return rows_of(split.train, hidden[fold], stages, self.settings, fold, most)
 
     def _fold_stages(self, split: Split, hidden: Pairs, views: AttributeViews | None, rest: Graph) -> FirstStages:
         """First stages of the training graph without a fold; the fold and the test links are no links at all."""

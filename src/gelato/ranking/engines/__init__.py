@@ -1,16 +1,21 @@
 """Engines: what runs the blocks of a job and adds up the results."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
+from gelato.kernels.threads import default_threads
 from gelato.ranking.checkpoint import Checkpoint
+from gelato.ranking.engines.cuda import Cuda
+from gelato.ranking.engines.ray import Ray
 from gelato.ranking.engines.threads import Threads
 from gelato.ranking.job import Job
 from gelato.registry import Registry
 
 Sum = TypeVar("Sum")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 Progress = Callable[[int, int | None], None]
 """Called with the number of pairs done and the number in all."""
 
@@ -36,13 +41,7 @@ class Engine(Protocol):
         """
 
 
-def _cuda(threads: int, **options: str) -> Engine:
-    from gelato.ranking.engines.cuda import Cuda
-
-    return Cuda(threads, **options)
-
-
-ENGINES: Registry[Callable[..., Engine]] = Registry("engine", {"threads": Threads, "cuda": _cuda})
+ENGINES: Registry[Callable[..., Engine]] = Registry("engine", {"threads": Threads, "cuda": Cuda, "ray": Ray})
 """From the number of threads to an engine."""
 
 _CHOSEN: ContextVar[Callable[[int], Engine]] = ContextVar("engine", default=Threads)
@@ -70,3 +69,26 @@ def device_in_use() -> str | None:
 def engine_of(name: str | None, threads: int) -> Engine:
     """The engine of that name; without a name that of ``running_on``, which is threads unless told otherwise."""
     return (_CHOSEN.get() if name is None else ENGINES[name])(threads)
+
+
+def mapped(
+    function: Callable[[Item], Result], items: Sequence[Item], *, threads: int | None = None, gpu: bool = False
+) -> Iterator[Result]:
+    """The results of a call for some items, in their order: one after the other, or as tasks where Ray is chosen.
+
+    Args:
+        function: picklable, and independent of the order of the items.
+        items: picklable.
+        threads: as an engine takes them; all cores by default.
+        gpu: whether a task may need a GPU.
+    """
+    if not elsewhere(len(items)):
+        return map(function, items)
+    engine = engine_of(None, threads or default_threads())
+    assert isinstance(engine, Ray)
+    return engine.mapped(function, items, gpu)
+
+
+def elsewhere(items: int) -> bool:
+    """Whether ``mapped`` runs so many calls as tasks on Ray, where each has one thread and nobody to report to."""
+    return items > 1 and isinstance(engine_of(None, 1), Ray)

@@ -1,6 +1,6 @@
 """The engine of one process: some threads take blocks in turn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -36,7 +36,7 @@ class Threads:
     ) -> Sum:
         """The result of all blocks of a job, or of its share of them."""
         key = None if checkpoint is None or identity is None else identity()
-        kept = None if checkpoint is None or key is None else _Kept(job, checkpoint, key)
+        kept = None if checkpoint is None or key is None else Kept(job, checkpoint, key)
         blocks = list(enumerate(job.blocks))[self.share[0] :: self.share[1]]
         total = sum(job.pairs_of(block) for _, block in blocks) if progress is not None else 0
         done = 0
@@ -75,7 +75,7 @@ class Threads:
         return whole
 
 
-class _Kept(Generic[Sum]):
+class Kept(Generic[Sum]):
     """The result of all blocks that are done, kept by a checkpoint."""
 
     def __init__(self, job: Job[Sum], checkpoint: Checkpoint, identity: str) -> None:
@@ -83,7 +83,7 @@ class _Kept(Generic[Sum]):
         earlier, self.finished = checkpoint.start(identity, len(job.blocks))
         self.whole = job.start() if earlier is None else job.load(earlier)
 
-    def add(self, block: int, part: Sum) -> None:
-        """Move the result of a block into the whole."""
+    def add(self, blocks: int | Sequence[int], part: Sum) -> None:
+        """Move the result of one block, or of several, into the whole."""
         self.whole = self.job.merge(self.whole, part)
-        self.checkpoint.add(block, self.job.dump(self.whole))
+        self.checkpoint.add(blocks, self.job.dump(self.whole))

@@ -1,0 +1,155 @@
+"""The engine of a cluster: blocks run as tasks of Ray, on one machine or on many."""
+
+import importlib.util
+import pickle
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from gelato.errors import InputError, MissingDependency
+from gelato.ranking.checkpoint import Checkpoint
+from gelato.ranking.engines.cluster import Cluster, join
+from gelato.ranking.engines.threads import Kept
+from gelato.ranking.job import Job
+
+Sum = TypeVar("Sum")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Progress = Callable[[int, int | None], None]
+
+ALONE = 0.2
+"""Seconds that this process works by itself: what is done by then is not worth sending."""
+
+TASK = 2.0
+"""Seconds that a task should take: much longer than it takes to hand out, and short enough to lose one."""
+
+AHEAD = 2
+"""Tasks for each worker, so that none waits for the next."""
+
+ALONE_ONLY = "these scores are a function without a key, and only threads run it; use --engine threads"
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Runs jobs on the workers of a Ray cluster, each with one thread; a lost worker costs the blocks it had.
+
+    Attributes:
+        threads: workers of a cluster on this machine, where there is no other.
+        address: of a cluster to join, such as ``10.0.0.1:6379``; its workers are all used.
+    """
+
+    threads: int
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if importlib.util.find_spec("ray") is None:
+            raise MissingDependency("the engine ray", "ray", "ray")
+
+    def fold(
+        self,
+        job: Job[Sum],
+        *,
+        progress: Progress | None = None,
+        checkpoint: Checkpoint | None = None,
+        identity: Callable[[], str | None] | None = None,
+    ) -> Sum:
+        """The result of all blocks of a job."""
+        key = "" if identity is None else identity()
+        if key is None or getattr(getattr(job, "scores", None), "key", "") is None:
+            raise InputError(ALONE_ONLY)
+        whole = _Whole(job, progress, None if identity is None else checkpoint, key)
+        try:
+            todo = _begun(job, whole)
+            if todo:
+                _dealt(job, whole, todo, join(self.threads, self.address))
+        except BaseException:
+            whole.save()
+            raise
+        return whole.result
+
+    def mapped(self, function: Callable[[Item], Result], items: Sequence[Item], gpu: bool) -> Iterator[Result]:
+        """The results of a call for some items, in their order; ``gpu`` lets each have one, where there are any."""
+        cluster = join(self.threads, self.address)
+        sent, gpus = cluster.send(function), min(1, cluster.gpus) if gpu else 0
+        most = AHEAD * (cluster.gpus if gpus else cluster.workers)
+        tasks: deque[Any] = deque()
+        for item in items:
+            if len(tasks) == most:
+                yield cluster.result(tasks.popleft())
+            tasks.append(cluster.submit("run_call", sent, item, gpus=gpus))
+        while tasks:
+            yield cluster.result(tasks.popleft())
+
+
+class _Whole(Generic[Sum]):
+    """The result of the blocks that are done; in a checkpoint too, if there is one."""
+
+    def __init__(self, job: Job[Sum], progress: Progress | None, checkpoint: Checkpoint | None, identity: str) -> None:
+        self._job, self._progress = job, progress
+        self._kept = None if checkpoint is None else Kept(job, checkpoint, identity)
+        self.result: Sum = job.start() if self._kept is None else self._kept.whole
+        places = range(len(job.blocks))
+        self.todo = [i for i in places if self._kept is None or not self._kept.finished[i]]
+        self._total = self._pairs(places) if progress is not None else 0
+        self._done = self._total - self._pairs(self.todo) if progress is not None else 0
+
+    def _pairs(self, blocks: Sequence[int]) -> int:
+        return sum(self._job.pairs_of(self._job.blocks[i]) for i in blocks)
+
+    def add(self, blocks: Sequence[int], part: Sum) -> None:
+        """Move the result of some blocks into the whole."""
+        if self._kept is not None:
+            self._kept.add(blocks, part)
+            self.result = self._kept.whole
+        else:
+            self.result = self._job.merge(self.result, part)
+        if self._progress is not None:
+            self._done += self._pairs(blocks)
+            self._progress(self._done, self._total)
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        if self._kept is not None:
+            self._kept.checkpoint.save()
+
+
+def _begun(job: Job[Sum], whole: _Whole[Sum]) -> list[int]:
+    """Work for a moment without a cluster; the blocks that are left.
+
+    The last blocks come first: where blocks differ, those of the hubs lead, and are for all workers.
+    """
+    begin, part, count, todo = time.perf_counter(), job.start(), 0, whole.todo
+    while count < len(todo) and time.perf_counter() - begin < ALONE:
+        count += 1
+        job.run(part, job.blocks[todo[-count]])
+    if count:
+        whole.add(todo[-count:], part)
+    return todo[: len(todo) - count]
+
+
+def _dealt(job: Job[Sum], whole: _Whole[Sum], todo: list[int], cluster: Cluster) -> None:
+    """Run blocks as tasks, whose sizes follow what the last ones took, and become smaller in the end.
+
+    A task takes blocks from everywhere, in their order, so that hubs are shared out and all tasks are alike.
+    """
+    try:
+        sent = cluster.send(job)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        raise InputError(ALONE_ONLY) from None
+    workers, rate, merging = cluster.workers, 0.0, 0.0
+    tasks: dict[Any, list[int]] = {}
+    # GPUs: here is where tasks of a job that can move to one would ask for it (``submit`` takes ``gpus``)
+    while todo or tasks:
+        while todo and len(tasks) < AHEAD * workers:
+            wanted = int(rate * max(TASK, 4 * workers * merging))  # this process merges no more than they bring
+            step = -(-len(todo) // max(1, min(wanted, -(-len(todo) // (2 * workers)))))
+            blocks = todo[::step]
+            del todo[::step]
+            tasks[cluster.submit("run_blocks", sent, blocks, job.hint(whole.result))] = blocks
+        (task, *_), _ = cluster.ray.wait(list(tasks), num_returns=1)
+        arrays, seconds = cluster.result(task)
+        begin, blocks = time.perf_counter(), tasks.pop(task)
+        whole.add(blocks, job.load(arrays))
+        rate, merging = len(blocks) / max(seconds, 1e-3), time.perf_counter() - begin

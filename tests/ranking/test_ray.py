@@ -1,0 +1,293 @@
+"""The engine ray on a cluster of two worker processes: what threads give, bit for bit, also when a worker is killed."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ray_cases
+from gelato.datasets import block_model
+from gelato.errors import InputError, MissingDependency
+from gelato.evaluation.tune import tune
+from gelato.experiments.experiment import read_experiment
+from gelato.experiments.outcomes import reproduce
+from gelato.methods import HEURISTICS, new_predictor
+from gelato.ranking.checkpoint import Checkpoint
+from gelato.ranking.engines import cluster, mapped, running_on
+from gelato.ranking.engines import ray as engine
+from gelato.ranking.engines.ray import Ray
+from gelato.ranking.engines.threads import Threads
+from gelato.ranking.engines.worker import SHARED, packed, release, unpacked
+from gelato.ranking.rank import rank
+from gelato.ranking.top import top
+from gelato.regimes import partitioned, unbiased
+from gelato.scores import BlockScores, LiftedScores
+from gelato.splits import split
+from graphs import random_bipartite, random_graph
+from ray_cases import Fatal, Products, Refusing, scores_of
+
+TESTS = str(Path(ray_cases.__file__).parent)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def workers():
+    """A cluster of two workers that can import the cases of these tests, and no block that is not sent there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "ALONE", 0.0)
+        source = str(Path(engine.__file__).parents[3])
+        patch.setenv("PYTHONPATH", os.pathsep.join([TESTS, source, *filter(None, [os.environ.get("PYTHONPATH")])]))
+        yield cluster.join(2, None)
+        cluster.leave()
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return split(block_model([200, 150, 50], 0.05, 0.005, attributes=20, seed=3))
+
+
+def same_ranks(scores, candidates, **options):
+    expected = rank(scores, candidates, threads=2, engine="threads", **options)
+    ranks = rank(scores, candidates, threads=2, engine="ray", **options)
+    for name in ("score", "above", "tied"):
+        np.testing.assert_array_equal(getattr(ranks, name), getattr(expected, name))
+    return ranks
+
+
+def same_links(scores, graph, k, **options):
+    expected = top(scores, graph, k, threads=2, engine="threads", **options)
+    links = top(scores, graph, k, threads=2, engine="ray", **options)
+    np.testing.assert_array_equal(links.pairs, expected.pairs)
+    np.testing.assert_array_equal(links.score, expected.score)
+
+
+def scores_by_name(name, parts):
+    if name == "lifted":
+        return LiftedScores(HEURISTICS["aa"](parts.train), parts.test[:20], np.arange(20.0) % 3)
+    return HEURISTICS[name](parts.train)
+
+
+@pytest.mark.parametrize("name", ["ac", "cn", "ppr", "cosine", "lifted"])
+def test_ranks_are_those_of_threads(parts, name):
+    scores = scores_by_name(name, parts)
+    same_ranks(scores, unbiased(parts), block_rows=16)
+    same_ranks(scores, partitioned(parts, np.arange(parts.graph.n) % 2))
+
+
+@pytest.mark.parametrize("kind", ["directed", "bipartite"])
+def test_ranks_of_other_graphs_are_those_of_threads(kind):
+    graph = random_bipartite(4, nodes=60) if kind == "bipartite" else random_graph(3, nodes=60, directed=True)
+    parts = split(graph, 0, (0.0, 0.3))
+    same_ranks(HEURISTICS["ac"](parts.train), unbiased(parts), block_rows=4)
+    same_links(HEURISTICS["ac"](graph), graph, 25)
+    same_links(HEURISTICS["ac"](graph), graph, 2, per_node=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"per_node": True}, {"nodes": [0, 5, 7]}, {"min_score": 1.0}], ids=str)
+@pytest.mark.parametrize("name", ["cn", "ac", "lifted"])
+def test_the_best_are_those_of_threads(parts, name, options):
+    """Common neighbours tie at every cut."""
+    scores = scores_by_name(name, parts)
+    for k in (1, 40):
+        same_links(scores, parts.train, k, **options)
+
+
+def test_a_killed_worker_costs_nothing_but_its_blocks(tmp_path):
+    graph = random_graph(2, nodes=160)
+    parts = split(graph, 0, (0.0, 0.3))
+    mark, reports = tmp_path / "killed", []
+    expected = rank(scores_of(Products(graph.n)), unbiased(parts), engine="threads")
+    ranks = rank(
+        scores_of(Fatal(graph.n, str(mark))),
+        unbiased(parts),
+        engine="ray",
+        progress=lambda done, total: reports.append((done, total)),
+    )
+    assert int(mark.read_text()) != os.getpid()
+    np.testing.assert_array_equal(ranks.above, expected.above)
+    np.testing.assert_array_equal(ranks.tied, expected.tied)
+    done = [each for each, _ in reports]
+    assert done == sorted(done) and reports[-1][0] == reports[-1][1]  # no block twice
+
+
+def test_a_refusal_is_raised_as_it_is_and_not_tried_again():
+    graph = random_graph(2, nodes=80)
+    parts = split(graph, 0, (0.0, 0.3))
+    with pytest.raises(InputError, match=r"^these rows are refused$") as caught:
+        rank(scores_of(Refusing(graph.n)), unbiased(parts), engine="ray")
+    assert type(caught.value) is InputError
+
+
+def test_scores_without_a_key_run_on_threads_only():
+    graph = random_graph(2, nodes=40)
+    parts = split(graph, 0, (0.0, 0.3))
+    for function in (Products(graph.n), lambda rows, columns: np.ones((len(rows), len(columns)))):
+        scores = BlockScores(graph.n, function)
+        for call in (partial(rank, scores, unbiased(parts)), partial(top, scores, parts.train, 3)):
+            with pytest.raises(InputError, match="without a key, and only threads run it"):
+                call(engine="ray")
+
+
+def test_workers_of_another_release_are_refused(parts, monkeypatch):
+    monkeypatch.setattr(cluster, "release", lambda: "gelato 9.9 (source 00000000)")
+    with pytest.raises(InputError) as caught:
+        rank(HEURISTICS["cn"](parts.train), unbiased(parts), engine="ray")
+    assert str(caught.value) == (
+        f"a worker of the cluster has {release()}, this process gelato 9.9 (source 00000000); install the same release"
+        " on every machine and start the cluster again"
+    )
+
+
+def test_a_stopped_count_resumes_on_either_engine(parts, tmp_path):
+    scores, candidates = HEURISTICS["ac"](parts.train), unbiased(parts)
+    expected = rank(scores, candidates, engine="threads")
+    for first, second in (("ray", "ray"), ("ray", "threads"), ("threads", "ray")):
+        seen = []
+
+        def stop(done, total, seen=seen):
+            seen.append(done)
+            if done > total / 3:
+                raise KeyboardInterrupt
+
+        path = tmp_path / f"{first}-{second}.npz"
+        with pytest.raises(KeyboardInterrupt):
+            checkpoint = Checkpoint(path, "a count")
+            rank(scores, candidates, block_rows=8, engine=first, threads=2, progress=stop, checkpoint=checkpoint)
+        later, checkpoint = [], Checkpoint(path, "a count")
+        ranks = rank(
+            scores,
+            candidates,
+            block_rows=8,
+            engine=second,
+            threads=2,
+            progress=lambda done, total, later=later: later.append((done, total)),
+            checkpoint=checkpoint,
+        )
+        assert checkpoint.resumed > 0 and later[0][0] > seen[-1] and later[-1][0] == later[-1][1]
+        np.testing.assert_array_equal(ranks.above, expected.above)
+        np.testing.assert_array_equal(ranks.tied, expected.tied)
+
+
+def test_a_quick_job_is_not_sent(parts, monkeypatch):
+    monkeypatch.setattr(engine, "ALONE", 60.0)
+    monkeypatch.setattr(engine, "join", lambda *_: pytest.fail("a cluster is joined"))
+    same_ranks(HEURISTICS["cn"](parts.train), unbiased(parts))
+
+
+def test_calls_are_mapped_in_order_to_workers():
+    assert [value for value, _ in mapped(ray_cases.doubled, [3, 1])] == [6, 2]
+    with running_on(Ray):
+        results = list(mapped(ray_cases.doubled, [3, 1, 2], threads=2))
+        assert [value for value, _ in results] == [6, 2, 4]
+        assert os.getpid() not in {process for _, process in results}
+        assert list(mapped(ray_cases.doubled, [5])) == [(10, os.getpid())]  # alone, it may use all workers itself
+        with pytest.raises(InputError, match=r"^13 is refused$"):
+            list(mapped(ray_cases.doubled, [1, 13, 2], threads=2))
+
+
+def test_what_is_sent_comes_back_with_large_arrays_shared_and_small_ones_copied():
+    small, large, frozen = np.arange(3.0), np.arange(SHARED), np.arange(SHARED)
+    frozen.flags.writeable = False
+    data, buffers = packed((small, large, frozen, np.empty((0, 2))))
+    again = unpacked((data, buffers))
+    for one, other in zip(again, (small, large, frozen, np.empty((0, 2))), strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.flags.writeable == other.flags.writeable
+    assert np.shares_memory(again[1], large) and not np.shares_memory(again[0], small)
+
+
+def test_an_address_where_nothing_answers_is_refused():
+    with pytest.raises(InputError, match=r"no Ray cluster answers at 127.0.0.1:9 .*; start one with 'ray"):
+        cluster._check_answer("127.0.0.1:9")
+
+
+def test_without_the_package_the_extra_is_named(parts, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ray" else find(name))
+    with pytest.raises(MissingDependency, match=r"the engine ray needs ray: pip install 'gelato-links\[ray\]'"):
+        rank(HEURISTICS["cn"](parts.train), unbiased(parts), engine="ray")
+    assert "gelato.ranking.engines.ray" in sys.modules  # which is loaded without the package
+
+
+COMMANDS = """
+import contextlib, io, json, sys
+from gelato.cli import main
+from gelato.ranking.engines import ray
+ray.ALONE = 0.0
+for args in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = main(args)
+    print(json.dumps([code, out.getvalue()]), flush=True)
+"""
+
+
+def test_commands_join_a_cluster_and_print_what_threads_do(workers, tmp_path):
+    address = workers.ray.get_runtime_context().gcs_address
+    on_ray = ["--engine", "ray", "--address", address]
+    evaluate = ["evaluate", "debian-sample", "--method", "ac", "--quiet", "--json", "--no-resume"]
+    predict = ["predict", "debian-sample", "--method", "cn", "--top", "30", "--repeats", "0", "--quiet", "--out"]
+    commands = [
+        evaluate,
+        [*evaluate, *on_ray],
+        [*predict, "one.csv"],
+        [*predict, "two.csv", *on_ray],
+        [*evaluate, "--address", address],
+        [*evaluate, "--shard", "1/2", "--out", "part.npz", *on_ray],
+    ]
+    call = [sys.executable, "-c", COMMANDS, json.dumps(commands)]
+    done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path)
+    codes, printed = zip(*map(json.loads, done.stdout.splitlines()), strict=True)
+    assert codes == (0, 0, 0, 0, 2, 2), done.stderr
+    one, other = (json.loads(text) | {"seconds": 0, "peak_memory_bytes": 0} for text in printed[:2])
+    assert one == other
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    assert done.stderr.splitlines() == [
+        "gelato: --address is that of a Ray cluster; add --engine ray; see 'gelato evaluate --help'",
+        "gelato: --shard and --engine ray both deal out the work; use one of them; see 'gelato evaluate --help'",
+    ]
+
+
+def test_trials_are_the_same_as_tasks(parts, tmp_path):
+    base, trials = new_predictor("katz", threads=2), {}
+    for name, engine_of in (("threads", Threads), ("ray", Ray)):
+        with running_on(engine_of):
+            trials[name] = [asdict(each) | {"seconds": 0} for each in tune(parts, base, tmp_path / name)[0]]
+    assert trials["ray"] == trials["threads"]
+    assert (tmp_path / "ray" / "best.toml").read_bytes() == (tmp_path / "threads" / "best.toml").read_bytes()
+    with running_on(lambda threads: pytest.fail("a trial is run again")):
+        assert len(tune(parts, base, tmp_path / "ray")[0]) == len(trials["ray"])
+
+
+def test_the_folds_of_a_second_stage_are_the_same_as_tasks(parts):
+    models = []
+    for engine_of in (Threads, Ray):
+        with running_on(engine_of):
+            models.append(
+                new_predictor("boosted", effort="quick", folds=2, trees=10, rank=16, candidates=2000, threads=2).fit(
+                    parts
+                )
+            )
+    one, other = models
+    assert one.recall_ == other.recall_ and one.features_ == other.features_
+    np.testing.assert_array_equal(one.listed_, other.listed_)
+    np.testing.assert_array_equal(one.listed_score_, other.listed_score_)
+
+
+def test_the_seeds_of_an_experiment_are_the_same_as_tasks(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        '[run]\ndataset = "debian-sample"\nsplit = "paper"\nseeds = 3\n\n[model]\nmethod = "katz"\nbeta = 0.01\n'
+    )
+    experiment, results = read_experiment(str(file)), []
+    for engine_of in (Threads, Ray):
+        with running_on(engine_of):
+            outcomes = reproduce(experiment, tmp_path / engine_of.__name__, watch=lambda *_: nullcontext({}))
+            results.append([asdict(each) | {"seconds": 0} for each in outcomes])
+    assert results[0] == results[1] and len(list((tmp_path / "Ray").rglob("seed-*.json"))) == 3
