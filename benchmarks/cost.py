@@ -1,0 +1,103 @@
+"""The cost model of docs/scale.md: what an exact ranking by walks touches, and the seconds it should take."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from gelato.graph import Graph
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the walks of a ranking do.
+
+    Attributes:
+        inner: links followed by all steps but the last.
+        last: links followed by the last step, which leads only to later nodes.
+        explicit: pairs reached, each of which is scored and counted once.
+    """
+
+    inner: int
+    last: int
+    explicit: int
+
+    @property
+    def touched(self) -> int:
+        """Links followed in all."""
+        return self.inner + self.last
+
+    @property
+    def bytes(self) -> int:
+        """Bytes read and written, mostly in caches.
+
+        For each link an index and an accumulator, read and written; for each pair its place in the list, its value,
+        its group of degrees and two counters.
+        """
+        return 20 * self.touched + 58 * self.explicit
+
+    @property
+    def operations(self) -> int:
+        """Additions and multiplications: one for each link, about six for each pair."""
+        return self.touched + 6 * self.explicit
+
+
+def work_of(graph: Graph, steps: int) -> Work:
+    """Count the work of walks of ``steps`` steps exactly, in the time of the walks themselves."""
+    pattern = graph.pattern
+    return Work(*map(int, _count(pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64), steps)))
+
+
+def bound_of(graph: Graph, steps: int) -> float:
+    """The number of all walks over two: sums of products of degrees, known without walking.
+
+    With two steps these are the touches themselves; longer walks meet and go on as one, so they touch less.
+    """
+    walks = np.ones(graph.n)
+    for _ in range(steps):
+        walks = graph.pattern @ walks
+    return float(walks.sum()) / 2
+
+
+NANOSECONDS = {"inner": 1.0, "last": 1.0, "explicit": 5.0}
+"""Of each link followed and of each pair counted, on one thread; fitted by ``curves.py fit``."""
+
+
+def predicted(work: Work, threads: int = 1) -> float:
+    """Seconds of an exact ranking."""
+    return 1e-9 * sum(getattr(work, name) * each for name, each in NANOSECONDS.items()) / threads
+
+
+@njit(cache=True)
+def _count(indptr, indices, steps):
+    n = len(indptr) - 1
+    seen, here, there = np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    inner = last = explicit = 0
+    mark = -1
+    for u in range(n):
+        here[0] = u
+        count = 1
+        for _ in range(steps - 1):
+            mark += 1
+            reached = 0
+            for i in range(count):
+                a = here[i]
+                inner += indptr[a + 1] - indptr[a]
+                for j in range(indptr[a], indptr[a + 1]):
+                    b = indices[j]
+                    if seen[b] != mark:
+                        seen[b] = mark
+                        there[reached] = b
+                        reached += 1
+            here, there = there, here
+            count = reached
+        mark += 1
+        for i in range(count):
+            a = here[i]
+            begin = indptr[a] + np.searchsorted(indices[indptr[a] : indptr[a + 1]], u + 1)
+            last += indptr[a + 1] - begin
+            for j in range(begin, indptr[a + 1]):
+                if seen[indices[j]] != mark:
+                    seen[indices[j]] = mark
+                    explicit += 1
+    return inner, last, explicit
