@@ -1,11 +1,13 @@
 """Time and memory of the exact evaluation against the size of the graph, measured, fitted and drawn.
 
-``measure FILE [GRAPH ...]`` appends lines of JSON, ``fit FILE`` gives the constants of ``cost.py`` from generated graphs and
-compares predicted with measured times, and ``draw FILE`` makes the pictures of docs/scale.md.
+``measure FILE [GRAPH ...]`` appends lines of JSON, ``fit FILE`` prints constants for ``cost.py`` from generated graphs
+and compares predicted with measured times, and ``draw FILE`` makes the pictures of docs/scale.md. Times are processor
+seconds of one thread, since other processes disturb them less than wall time.
 """
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +41,9 @@ def evaluation(name: str, method: str) -> dict[str, Any]:
     compile_for(score(parts.train))
     found = best_of(lambda: average_precision(rank(score(parts.train), unbiased(parts), threads=1)), 5, budget=8.0)
     work = work_of(parts.train, STEPS[method])
-    size = {"graph": name, "method": method, "n": parts.graph.n, "m": parts.train.m}
-    counts = {key: getattr(work, key) for key in NANOSECONDS} | {"walks": bound_of(parts.train, STEPS[method])}
-    return size | {key: found[key] for key in ("seconds", "memory", "process")} | counts
+    size = {"graph": name, "method": method, "n": parts.graph.n, "links": parts.train.m}
+    counts = asdict(work) | {"walks": bound_of(parts.train, STEPS[method])}
+    return size | {"seconds": found["processor"], "memory": found["memory"], "process": found["process"]} | counts
 
 
 def measure(file: Path, graphs: list[str]) -> None:
@@ -76,7 +78,7 @@ def fit(file: Path) -> None:
         said = predicted(work)
         size = " | ".join(f"{value:.3g}" for value in (row["walks"], work.touched, work.explicit))
         print(
-            f"| {row['graph']} | {row['n']:,} | {row['m']:,} | {row['method'].upper()} | {size} "
+            f"| {row['graph']} | {row['n']:,} | {row['links']:,} | {row['method'].upper()} | {size} "
             f"| {said:.3g} s | {row['seconds']:.3g} s | {said / row['seconds']:.2f} |"
         )
 
@@ -90,7 +92,7 @@ def draw(file: Path) -> None:
 
     mpl.rcParams |= {"svg.hashsalt": "gelato", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9}
     rows = [row for row in rows_of(file) if row["graph"] in GENERATED]
-    for key, unit, title in (("seconds", 1, "seconds, one thread"), ("memory", 1e6, "working memory, MB")):
+    for key, unit, title in (("seconds", 1, "processor seconds"), ("memory", 1e6, "working memory, MB")):
         figure, panels = plt.subplots(1, 2, figsize=(7, 2.8), sharey=True, layout="constrained")
         for panel, method in zip(panels, STEPS, strict=True):
             for family, label in NAMES.items():

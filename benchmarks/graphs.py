@@ -29,8 +29,8 @@ def constant_degree(n: int) -> Graph:
 def heavy_tailed(n: int, m: int, *, community: int = 1000, inside: float = 0.8, seed: int = 0) -> Graph:
     """About ``m`` links between nodes whose expected degrees have a heavy tail, most of them inside communities.
 
-    Weights follow ``P(w > x) ~ x^-1.5``, up to ``sqrt(n)`` times the least one. Both ends of a link are drawn by weight:
-    the second one from the community of the first with probability ``inside``, else from all nodes.
+    Weights follow ``P(w > x) ~ x^-1.5``, up to ``sqrt(n)`` times the least one. Both ends of a link are drawn by
+    weight, the second one from the community of the first with probability ``inside``, else from all nodes.
 
     Args:
         n: number of nodes.

@@ -26,6 +26,7 @@ REPEATS, BUDGET = 7, 5.0
 """Calls that are timed, and seconds after which no further one is made."""
 
 REAL = ("cora", "pubmed", "computers")
+SMALL = ("cora", "pubmed")
 ALL = (*REAL, "collab-size")
 
 
@@ -70,7 +71,7 @@ class Peer:
 
 
 PEERS = {
-    "dense": Peer("dense form", "n × n matrix, sorted", "scipy", other.dense_sorted, "rank ac", REAL, parallel=False),
+    "dense": Peer("dense form", "n × n matrix, sorted", "scipy", other.dense_sorted, "rank ac", SMALL, parallel=False),
     "scipy-cn": Peer("SciPy", "A·A", "scipy", other.scipy_square, "rank cn", parallel=False),
     "scipy-ac": Peer("SciPy", "A·Q·Q", "scipy", other.scipy_cube, "rank ac", parallel=False),
     "mkl-cn": Peer("MKL", "A·A", "sparse_dot_mkl", other.mkl_square, "rank cn"),
@@ -87,11 +88,11 @@ PEERS = {
         "sknetwork",
         other.scikit_network_nearest,
         "top cosine",
-        REAL,
+        SMALL,
         parallel=False,
     ),
     "implicit": Peer("implicit", "10 best by CN", "implicit", other.implicit_nearest, "top cn"),
-    "torch-dense": Peer("torch dense", "A·Q·Q", "torch", other.torch_dense, "rank ac", REAL),
+    "torch-dense": Peer("torch dense", "A·Q·Q", "torch", other.torch_dense, "rank ac", SMALL),
     "torch-cuda": Peer("torch dense, GPU", "A·Q·Q", "torch", other.torch_dense_cuda, "rank ac", REAL, cuda=True),
     "cusparse-cn": Peer("cuSPARSE", "A·A", "torch", other.cusparse_square, "rank cn", cuda=True),
     "cusparse-ac": Peer("cuSPARSE", "A·Q·Q", "torch", other.cusparse_cube, "rank ac", cuda=True),

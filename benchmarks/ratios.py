@@ -14,9 +14,6 @@ from peers import ALL, PEERS, Peer
 LIMIT = 60.0
 """Seconds that one side may take, loading and conversion included."""
 
-TURNS = 2
-"""How often each side is run; the better one counts."""
-
 TITLE = (
     "| graph | alternative | its work | time | memory | Gelato's work, threads | time | memory | faster | smaller |\n"
     "|---|---|---|---:|---:|---|---:|---:|---:|---:|"
@@ -45,15 +42,11 @@ def skipped_line(skipped: dict[str, str]) -> str:
 
 
 def line(dataset: str, name: str, peer: Peer) -> str:
-    """Measure both sides, taking turns, and compare them."""
+    """Measure both sides, one right after the other, and compare them."""
     what, method = peer.gelato.split()
-    their, our = [], []
-    for _ in range(TURNS):
-        our.append(_side("ours", what, method, dataset, peer.threads))
-        if not their or isinstance(their[-1], dict):
-            their.append(_side("theirs", name, dataset))
+    ours, theirs = _side("ours", what, method, dataset, peer.threads), _side("theirs", name, dataset)
     work = f"{WORK[what].format(method.upper() if len(method) == 2 else method)}, {peer.threads}"
-    cells = [dataset, peer.name, peer.work, *_compared(_better(their), _better(our), work)]
+    cells = [dataset, peer.name, peer.work, *_compared(theirs, ours, work)]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -67,12 +60,6 @@ def _side(*arguments: object) -> dict[str, Any] | str:
         last = (failure.stderr or "").strip().splitlines()[-1:]
         memory = failure.returncode == -9 or any("memory" in text.lower() or "alloc" in text for text in last)
         return "out of memory" if memory else "failed: " + " ".join(last)[:60]
-
-
-def _better(turns: list[dict[str, Any] | str]) -> dict[str, Any] | str:
-    """The faster of some turns, with its memory."""
-    measured = [turn for turn in turns if isinstance(turn, dict)]
-    return min(measured, key=lambda turn: turn["seconds"]) if measured else turns[0]
 
 
 def _compared(theirs: dict[str, Any] | str, ours: dict[str, Any] | str, work: str) -> list[str]:
