@@ -14,11 +14,12 @@ from gelato.kernels.threads import default_threads
 from gelato.memory import available_memory
 from gelato.methods import HEURISTICS
 from gelato.ranking.compilation import compile_for
+from gelato.ranking.engines import ENGINES
 from gelato.ranking.metrics import average_precision
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
-from gelato.splits import split
+from gelato.splits import Split, split
 from graphs import graph_of
 from measure import best_of
 
@@ -58,6 +59,11 @@ class Peer:
     def threads(self) -> int:
         """How many threads each side gets."""
         return default_threads() if self.parallel else 1
+
+    @property
+    def engine(self) -> str:
+        """What runs Gelato: the GPU beside an alternative on a GPU, where there is an engine for it."""
+        return "cuda" if self.cuda and "cuda" in ENGINES else "threads"
 
     def missing(self) -> str | None:
         """Why it cannot run here."""
@@ -112,13 +118,15 @@ def theirs(name: str, dataset: str) -> dict[str, Any]:
     return _measured(call, bounded=False) | {"memory": torch.cuda.max_memory_allocated() - before}
 
 
-def ours(what: str, method: str, dataset: str, threads: str) -> dict[str, Any]:
-    """Time and memory of Gelato, with everything made from the training graph included."""
-    parts = split(graph_of(dataset))
-    return _measured(gelato_call(what, method, parts, int(threads)))
+def ours(name: str, dataset: str) -> dict[str, Any]:
+    """Time and memory of Gelato beside an alternative, with everything made from the training graph included."""
+    peer = PEERS[name]
+    what, method = peer.gelato.split()
+    call = gelato_call(what, method, split(graph_of(dataset)), peer.threads, peer.engine)
+    return _measured(call, bounded=not peer.cuda)
 
 
-def gelato_call(what: str, method: str, parts: Any, threads: int) -> other.Call:
+def gelato_call(what: str, method: str, parts: Split, threads: int, engine: str = "threads") -> other.Call:
     """Rank the hidden links among all pairs, or find the best partners of each node, by a method."""
     graph = parts.train
     if method == "cosine":  # of neighbourhoods: the links of a node are its attributes
@@ -127,8 +135,8 @@ def gelato_call(what: str, method: str, parts: Any, threads: int) -> other.Call:
     compile_for(score(graph))
     if what == "top":
         top(score(graph), graph, 1, per_node=True, nodes=[0], threads=1)  # compiled
-        return lambda: top(score(graph), graph, other.NEAREST, per_node=True, threads=threads)
-    return lambda: average_precision(rank(score(graph), unbiased(parts), threads=threads))
+        return lambda: top(score(graph), graph, other.NEAREST, per_node=True, threads=threads, engine=engine)
+    return lambda: average_precision(rank(score(graph), unbiased(parts), threads=threads, engine=engine))
 
 
 def _measured(call: other.Call, bounded: bool = True) -> dict[str, Any]:

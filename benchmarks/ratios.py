@@ -44,8 +44,9 @@ def skipped_line(skipped: dict[str, str]) -> str:
 def line(dataset: str, name: str, peer: Peer) -> str:
     """Measure both sides, one right after the other, and compare them."""
     what, method = peer.gelato.split()
-    ours, theirs = _side("ours", what, method, dataset, peer.threads), _side("theirs", name, dataset)
-    work = f"{WORK[what].format(method.upper() if len(method) == 2 else method)}, {peer.threads}"
+    ours, theirs = _side("ours", name, dataset), _side("theirs", name, dataset)
+    where = "GPU" if peer.engine == "cuda" else peer.threads
+    work = f"{WORK[what].format(method.upper() if len(method) == 2 else method)}, {where}"
     cells = [dataset, peer.name, peer.work, *_compared(theirs, ours, work)]
     return "| " + " | ".join(cells) + " |"
 
