@@ -92,12 +92,13 @@ def draw(file: Path) -> None:
 
     mpl.rcParams |= {"svg.hashsalt": "gelato", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9}
     rows = [row for row in rows_of(file) if row["graph"] in GENERATED]
-    for key, unit, title in (("seconds", 1, "processor seconds"), ("memory", 1e6, "working memory, MB")):
+    pictures = (("time", "seconds", 1, "processor seconds"), ("memory", "process", 1e6, "whole process, MB"))
+    for name, key, unit, title in pictures:
         figure, panels = plt.subplots(1, 2, figsize=(7, 2.8), sharey=True, layout="constrained")
         for panel, method in zip(panels, STEPS, strict=True):
             for family, label in NAMES.items():
                 mine = [row for row in rows if row["method"] == method and row["graph"].startswith(family)]
-                x, y = [row["n"] for row in mine], [max(row[key], 1) / unit if unit > 1 else row[key] for row in mine]
+                x, y = [row["n"] for row in mine], [row[key] / unit for row in mine]
                 panel.loglog(x, y, "o-", color=COLOURS[family], ms=4, lw=1.4, label=label)
                 if key == "seconds":
                     said = [predicted(Work(*(row[part] for part in NANOSECONDS))) for row in mine]
@@ -107,7 +108,7 @@ def draw(file: Path) -> None:
             panel.spines[["top", "right"]].set_visible(False)
         panels[0].set_ylabel(title)
         panels[0].legend(frameon=False, fontsize=8)
-        figure.savefig(PICTURES / f"scale-{key}.svg", metadata={"Date": None})
+        figure.savefig(PICTURES / f"scale-{name}.svg", metadata={"Date": None})
         plt.close(figure)
 
 

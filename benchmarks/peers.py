@@ -143,7 +143,7 @@ def _measured(call: other.Call, bounded: bool = True) -> dict[str, Any]:
     """The best of some calls, whose results are dropped at once; memory is bounded, so that the machine stays alive."""
     free = available_memory() if bounded else None
     if free is not None:
-        most = int(0.9 * free) + 2**32  # libraries map some memory that they never use
+        most = int(0.6 * free) + 2**32  # libraries map some memory that they never use
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
     def dropped() -> None:

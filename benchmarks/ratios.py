@@ -12,7 +12,10 @@ from measure import in_fresh_process
 from peers import ALL, PEERS, Peer
 
 LIMIT = 60.0
-"""Seconds that one side may take, loading and conversion included."""
+"""Seconds that one call may take."""
+
+LOADING = 30.0
+"""Seconds for loading, conversion and compilation besides."""
 
 TITLE = (
     "| graph | alternative | its work | time | memory | Gelato's work, threads | time | memory | faster | smaller |\n"
@@ -54,7 +57,7 @@ def line(dataset: str, name: str, peer: Peer) -> str:
 def _side(*arguments: object) -> dict[str, Any] | str:
     """What one side took, or why there is no figure."""
     try:
-        return in_fresh_process(*arguments, module="peers.py", limit=LIMIT)
+        return in_fresh_process(*arguments, module="peers.py", limit=LIMIT + LOADING)
     except subprocess.TimeoutExpired:
         return f"over {LIMIT:.0f} s"
     except subprocess.CalledProcessError as failure:
