@@ -143,3 +143,18 @@ def test_generated_graphs_have_the_size_they_are_asked_for():
     assert degree.max() > 8 * degree.mean()
     assert graph.fingerprint == heavy_tailed(2000, 9000).fingerprint
     assert graph_of("blocks-3000").n == 3000
+
+
+def test_the_cost_model_counts_what_walks_follow_and_reach(graph):
+    from cost import bound_of, work_of
+
+    A = graph.adjacency.toarray()
+    degree = A.sum(axis=0)
+    two, three = work_of(graph, 2), work_of(graph, 3)
+    assert (two.nodes, two.inner, two.last) == (graph.n, 2 * graph.m, (degree * (degree - 1) / 2).sum())
+    assert two.explicit == np.triu(A @ A > 0, 1).sum()
+    assert three.inner == 2 * graph.m + (degree**2).sum()
+    assert three.explicit == np.triu(A @ A @ A > 0, 1).sum()
+    later = np.arange(graph.n)[:, None] < np.arange(graph.n)
+    assert three.last == ((A @ A > 0) @ A.astype(int) * later).sum()  # walks that met go on as one
+    assert three.last <= bound_of(graph, 3)
