@@ -27,14 +27,14 @@ def constant_degree(n: int) -> Graph:
 
 
 def heavy_tailed(n: int, m: int, *, community: int = 1000, inside: float = 0.8, seed: int = 0) -> Graph:
-    """About ``m`` links between nodes whose expected degrees have a heavy tail, most of them inside communities.
+    """``m`` links between nodes whose expected degrees have a heavy tail, most of them inside communities.
 
     Weights follow ``P(w > x) ~ x^-1.5``, up to ``sqrt(n)`` times the least one. Both ends of a link are drawn by
     weight, the second one from the community of the first with probability ``inside``, else from all nodes.
 
     Args:
         n: number of nodes.
-        m: number of links drawn; drawn again until there are as many distinct ones.
+        m: number of links.
         community: nodes of each community.
         inside: share of the links inside communities.
         seed: equal seeds give equal graphs.
@@ -44,17 +44,14 @@ def heavy_tailed(n: int, m: int, *, community: int = 1000, inside: float = 0.8, 
     edge = np.concatenate([[0.0], np.cumsum(weight)])
     keys = np.empty(0, np.int64)
     while len(keys) < m:
-        u = _drawn(edge, np.zeros(m - len(keys), np.int64), n, rng)
+        size = int(1.2 * (m - len(keys))) + 100  # some are drawn twice
+        u = _drawn(edge, np.zeros(size, np.int64), n, rng)
         first = u // community * community
-        local = rng.random(len(u)) < inside
-        v = np.where(
-            local,
-            _drawn(edge, first, np.minimum(first + community, n), rng),
-            _drawn(edge, np.zeros_like(u), n, rng),
-        )
-        keep = u != v
-        new = np.minimum(u, v)[keep] * n + np.maximum(u, v)[keep]
-        keys = np.unique(np.append(keys, new))
+        local = rng.random(size) < inside
+        low, high = np.where(local, first, 0), np.where(local, np.minimum(first + community, n), n)
+        v = _drawn(edge, low, high, rng)
+        keys = np.unique(np.append(keys, (np.minimum(u, v) * n + np.maximum(u, v))[u != v]))
+    keys = np.sort(rng.choice(keys, m, replace=False))
     return Graph.from_edges(np.column_stack(np.divmod(keys, n)), n)
 
 
