@@ -18,8 +18,9 @@ LOADING = 30.0
 """Seconds for loading, conversion and compilation besides."""
 
 TITLE = (
-    "| graph | alternative | its work | time | memory | Gelato's work, threads | time | memory | faster | smaller |\n"
-    "|---|---|---|---:|---:|---|---:|---:|---:|---:|"
+    "| graph | alternative | its work | time | memory | Gelato's work, threads | time | memory "
+    "| faster | less processor time | smaller |\n"
+    "|---|---|---|---:|---:|---|---:|---:|---:|---:|---:|"
 )
 WORK = {"rank": "{} of all pairs, ranked", "top": "10 best by {}"}
 
@@ -67,16 +68,17 @@ def _side(*arguments: object) -> dict[str, Any] | str:
 
 
 def _compared(theirs: dict[str, Any] | str, ours: dict[str, Any] | str, work: str) -> list[str]:
-    """Cells of time and memory of both sides, and how many times faster and smaller Gelato is."""
+    """Cells of time and memory of both sides, and how many times less time, processor time and memory Gelato takes."""
     their, our = ([side, ""] if isinstance(side, str) else _figures(side) for side in (theirs, ours))
     if isinstance(theirs, dict) and isinstance(ours, dict):
-        ratios = [theirs[key] / max(ours[key], 1) if key == "memory" else theirs[key] / ours[key] for key in KEYS]
+        ratios = [theirs[key] / max(ours[key], least) for key, least in LEAST.items()]
         return [*their, work, *our, *(f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}" for ratio in ratios)]
     over = isinstance(theirs, str) and theirs.startswith("over") and isinstance(ours, dict)
-    return [*their, work, *our, f"> {LIMIT / ours['seconds']:,.0f}" if over else "", ""]
+    return [*their, work, *our, f"> {LIMIT / ours['seconds']:,.0f}" if over else "", "", ""]
 
 
-KEYS = ("seconds", "memory")
+LEAST = {"seconds": 1e-6, "processor": 1e-6, "memory": 1e5}
+"""What is compared, and the least that is believed of it."""
 
 
 def _figures(side: dict[str, Any]) -> list[str]:
