@@ -8,7 +8,7 @@ import sys
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from gelato.datasets import block_model, load
+from gelato.datasets import load
 from gelato.evaluation.evaluate import evaluate
 from gelato.explain.explanation import explain_all
 from gelato.methods import HEURISTICS
@@ -23,6 +23,7 @@ from gelato.ranking.ranks import Ranks
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.splits import Split, split
+from graphs import constant_degree
 from measure import best_of
 
 REPEATS = 5
@@ -120,45 +121,10 @@ def dense_ranks(dataset: str) -> dict:
     return best_of(call, 1)
 
 
-def networkit_rows(dataset: str, rows: str) -> dict:
-    """Adamic-Adar of all pairs of some rows with NetworKit, scaled to all rows."""
-    import networkit as nk
-
-    parts = _parts(dataset)
-    n = parts.graph.n
-    graph = nk.Graph(n)
-    for u, v in parts.train.edges.tolist():
-        graph.addEdge(u, v)
-    nk.setNumberOfThreads(os.cpu_count() or 1)
-    index = nk.linkprediction.AdamicAdarIndex(graph)
-    # run() for each pair is faster here than runOn() for a list of them
-    return _scaled(n, int(rows), lambda u: [index.run(u, v) for v in range(n) if v != u])
-
-
-def networkx_rows(dataset: str, rows: str) -> dict:
-    """The same with networkx."""
-    import networkx as nx
-
-    parts = _parts(dataset)
-    n = parts.graph.n
-    graph = nx.Graph()
-    graph.add_nodes_from(range(n))
-    graph.add_edges_from(parts.train.edges.tolist())
-    return _scaled(n, int(rows), lambda u: list(nx.adamic_adar_index(graph, ((u, v) for v in range(n) if v != u))))
-
-
-def _scaled(n: int, rows: int, score_row) -> dict:
-    """Rows with a range of degrees, each paired with all nodes; all pairs are half of all rows."""
-    chosen = np.random.default_rng(0).choice(n, size=rows, replace=False).tolist()
-    found = best_of(lambda: sum(len(score_row(u)) for u in chosen), 1)
-    found["seconds"] *= n / rows / 2
-    return found
-
-
 def block_models(nodes: str) -> dict:
     """Exact evaluation of autocovariance on blocks of 1,000 nodes, each with 8 links inside and 2 across."""
     n = int(nodes)
-    parts = split(block_model([1000] * (n // 1000), 8 / 999, 2 / (n - 1000), seed=0))
+    parts = split(constant_degree(n))
     compile_for(autocovariance(parts.train))
     found = best_of(lambda: average_precision(rank(autocovariance(parts.train), unbiased(parts))), 3)
     found["degree"] = 2 * parts.graph.m / n
@@ -233,8 +199,6 @@ CASES = (
     sorted_pairs,
     explained,
     dense_ranks,
-    networkit_rows,
-    networkx_rows,
     block_models,
     estimated,
     gelato_epoch,
