@@ -27,6 +27,10 @@ class Job(Protocol[Sum]):
     def workers(self) -> int | None:
         """How many blocks may run at once; ``None`` for any number."""
 
+    @property
+    def space(self) -> int:
+        """Bytes that one worker takes, about."""
+
     def pairs_of(self, block: Any) -> int:
         """How many pairs a block holds, for progress."""
 

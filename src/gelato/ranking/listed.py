@@ -41,6 +41,11 @@ class PairsJob:
         """As many as the scores allow."""
         return self.scores.workers
 
+    @property
+    def space(self) -> int:
+        """What working memory takes; the lists are those of all workers together."""
+        return self.scores.space
+
     def pairs_of(self, block: NDArray[np.int64]) -> int:
         """How many pairs."""
         return len(block)

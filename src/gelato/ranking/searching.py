@@ -53,6 +53,11 @@ class OfferJob:
         """The fewest that a scan allows."""
         return min((scan.workers for scan in self.scans if scan.workers is not None), default=None)
 
+    @property
+    def space(self) -> int:
+        """A buffer, and working memory for one scan at a time."""
+        return 16 * (self.keep + self.room) + max((scan.space for scan in self.scans), default=0)
+
     def pairs_of(self, block: ScanBlock) -> int:
         """How many pairs a block holds."""
         return self.scans[block[0]].pairs_of(block[1])
@@ -151,6 +156,11 @@ class ByRowJob:
     def workers(self) -> int | None:
         """As many as the scan allows."""
         return self.scan.workers
+
+    @property
+    def space(self) -> int:
+        """All rows of the result, and working memory."""
+        return 16 * len(self.scan.rows) * self.k + 32 * self.keep + self.scan.space
 
     def pairs_of(self, block: tuple[int, int]) -> int:
         """How many pairs a block holds."""

@@ -123,6 +123,10 @@ class CountScan(Protocol):
     def workers(self) -> int | None:
         """How many blocks may run at once; ``None`` for any number."""
 
+    @property
+    def space(self) -> int:
+        """Bytes of working memory that one worker takes, about."""
+
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
 
@@ -172,6 +176,10 @@ class SearchScan(Protocol):
     @property
     def columns(self) -> int:
         """How many partners a row can have."""
+
+    @property
+    def space(self) -> int:
+        """Bytes of working memory that one worker takes, about."""
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -230,6 +238,10 @@ class Scores(Protocol):
 
     def listing(self) -> Any:
         """Working memory for ``scored``, for one worker."""
+
+    @property
+    def space(self) -> int:
+        """Bytes of working memory that one worker takes, about."""
 
     def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         """Positions of a list in portions that ``scored`` can take one by one without doing work twice."""
