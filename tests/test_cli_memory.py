@@ -14,14 +14,16 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches /proc")
 
 NODES, LINKS = 200_000, 8_000_000
-FEW = ("--ratios", "0", "0.01", "--method", "cn", "--json", "--quiet", "--no-resume")
+FEW = ("--ratios", "0", "0.01", "--method", "pa", "--json", "--quiet", "--no-resume")
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("memory") / "graph.npz"
     random = np.random.default_rng(0)
-    np.savez(path, edges=random.integers(NODES, size=(LINKS, 2), dtype=np.int32), num_nodes=np.array(NODES))
+    source = random.integers(NODES, size=LINKS)
+    target = (source + random.integers(1, 200, size=LINKS)) % NODES
+    np.savez(path, edges=np.column_stack([source, target]).astype(np.int32), num_nodes=np.array(NODES))
     return path
 
 

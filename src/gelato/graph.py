@@ -146,7 +146,7 @@ class Graph:
         directed = checked_direction(directed)
         if given.size and not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
-        n = node_count(nodes) if nodes is not None else int(given.max(initial=-1)) + 1
+        n = node_count(nodes) if nodes is not None else int(given.max()) + 1 if given.size else 0
         check_size(n)
         check_nodes(given, n)
         weight = None if weights is None else real_numbers(weights, "weights")

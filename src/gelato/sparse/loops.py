@@ -30,7 +30,7 @@ def fill(keys, n, mirrored, data, indptr, indices, values):  # type: ignore[no-u
 @njit(nogil=True, cache=True, error_model="numpy")
 def ascending(keys):  # type: ignore[no-untyped-def]
     """Whether keys ascend, perhaps with repeats."""
-    for i in range(1, len(keys)):
+    for i in range(1, len(keys)):  # noqa: SIM110 - compiled
         if keys[i - 1] > keys[i]:
             return False
     return True
@@ -39,7 +39,7 @@ def ascending(keys):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True, error_model="numpy")
 def rising(keys):  # type: ignore[no-untyped-def]
     """Whether keys ascend without repeats."""
-    for i in range(1, len(keys)):
+    for i in range(1, len(keys)):  # noqa: SIM110 - compiled
         if keys[i - 1] >= keys[i]:
             return False
     return True
@@ -48,7 +48,7 @@ def rising(keys):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True, error_model="numpy")
 def ordered(pairs):  # type: ignore[no-untyped-def]
     """Whether the smaller node comes first in all pairs."""
-    for i in range(len(pairs)):
+    for i in range(len(pairs)):  # noqa: SIM110 - compiled
         if pairs[i, 0] >= pairs[i, 1]:
             return False
     return True
