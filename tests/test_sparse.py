@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from gelato import Graph, scratch, splits
+from gelato import Graph, read_graph, scratch, splits
+from gelato.io import archives
 from gelato.sparse import rows
 
 
@@ -99,3 +100,15 @@ def test_large_arrays_live_in_files_under_a_cap_and_keep_their_content(monkeypat
             scratch.fitting(1, 1 << 40)
     del array
     assert not len(scratch._maps) and scratch.limit() is None
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_large_arrays_of_an_archive_are_mapped_under_a_cap(save, tmp_path, monkeypatch):
+    pairs = np.arange(20_000, dtype=np.int32).reshape(-1, 2)
+    save(tmp_path / "graph.npz", edges=pairs, num_nodes=np.array(20_000))
+    expected = read_graph(tmp_path / "graph.npz")
+    for module in (scratch, archives):
+        monkeypatch.setattr(module, "LARGE", 1 << 12)
+    with scratch.capped(1 << 40):
+        graph = read_graph(tmp_path / "graph.npz")
+        assert graph.fingerprint == expected.fingerprint and len(scratch._maps)

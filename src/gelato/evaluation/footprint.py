@@ -14,7 +14,7 @@ from gelato.graph import Graph
 from gelato.io.archives import shapes
 from gelato.io.files import DAMAGED
 from gelato.methods import METHODS
-from gelato.prediction.predictor import LinkPredictor
+from gelato.runs.predictor import StoredPredictor
 from gelato.scratch import check, limit
 
 BASE = 330 << 20
@@ -63,7 +63,7 @@ def _needed(nodes: int, links: int, hidden: float) -> int:
     return BASE + PER_NODE * nodes + int(PER_HIDDEN * hidden * links)
 
 
-def check_methods(predictors: Sequence[LinkPredictor]) -> None:
+def check_methods(predictors: Sequence[StoredPredictor]) -> None:
     """Refuse methods that train: what a training takes is not known under a cap."""
     if limit() is None:
         return

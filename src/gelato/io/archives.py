@@ -60,13 +60,13 @@ def _unpacked(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, shape: tuple[int, ...], dtype: np.dtype[Any], start: int
 ) -> NDArray[Any]:
     array = empty(shape, dtype)
-    content = memoryview(array.reshape(-1).view(np.uint8))
+    content = array.reshape(-1).view(np.uint8)
     with archive.open(member) as file:
         file.read(start)
         done = 0
         while done < len(content):
             some = file.read(min(LARGE, len(content) - done))
-            content[done : done + len(some)] = some
+            content[done : done + len(some)] = np.frombuffer(some, np.uint8)
             done += len(some)
     return array
 

@@ -105,7 +105,8 @@ class WalkCountScan:
         """Every pair at its background value, by bin; pairs left out are not counted."""
         scores = self.scores
         known = self.ranges.known
-        counts = -listed_counts(known.indptr, known.indices, not scores.directed, scores.node, scores.sign, *bins)
+        both = (known.indptr, known.indices, not scores.directed)
+        counts: Counts = -listed_counts(*both, scores.node, scores.sign, *bins)
         grouped = scores.groups[1] is not None
         for times, nodes in self.ranges.squares():
             every = background_counts(scores.node[slice(*nodes)], scores.sign, bins, grouped=grouped, threads=threads)
