@@ -92,7 +92,8 @@ def empty(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
             ) from None
         held = mmap.mmap(file.fileno(), size)
     _maps.add(held)
-    return np.frombuffer(held, dtype).reshape(shape)
+    array = np.frombuffer(held, dtype)
+    return array if len(shape) == 1 else array.reshape(shape)  # no view unless needed: that could not be frozen
 
 
 def mapped(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
