@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # The ground floor first; a module may import from its own layer and from those below it.
 LAYERS = [
-    {"errors", "registry", "memory", "lookup", "figures", "arguments"},
+    {"errors", "registry", "memory", "lookup", "figures", "scratch", "sparse", "arguments"},
     {"scaling"},
     {"graph"},
     {"kernels"},
@@ -37,11 +37,13 @@ LEVEL = {part: i for i, layer in enumerate(LAYERS) for part in layer}
 DATA = {"io", "datasets", "splits", "partition", "regimes"}
 NUMERIC = {"kernels", "scores"}
 TASKLESS = {
-    "kernels": {"kernels"},
+    "kernels": {"kernels", "sparse", "scratch"},
+    "sparse": {"sparse", "scratch"},
+    "scratch": {"errors", "memory"},
     "errors": set(),
     "registry": {"errors"},
-    "graph": {"errors", "lookup", "scaling", "arguments"},
-    "arguments": {"errors", "memory"},
+    "graph": {"errors", "lookup", "scaling", "arguments", "sparse", "scratch"},
+    "arguments": {"errors", "memory", "sparse"},
     "scaling": {"errors"},
     "memory": set(),
     "figures": set(),

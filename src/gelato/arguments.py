@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.memory import available_memory, in_words
+from gelato.sparse.rows import is_frozen, is_symmetric, repeated, self_loop, unit_weights
 
 MOST_NODES = 2**31 - 1
 """Pairs of so many nodes can be told apart by one 64-bit integer."""
@@ -93,30 +94,31 @@ def checked_adjacency(given: Any, directed: bool) -> csr_array:
     shape = np.shape(given)
     if not (issparse(given) and len(shape) == 2 and shape[0] == shape[1]):
         raise InputError(f"adjacency must be a square sparse matrix, got {type(given).__name__} {shape}")
-    adjacency: csr_array = csr_array(cast(csr_array, given), copy=True)
-    adjacency.data = real_numbers(adjacency.data, "weights")
-    adjacency.sum_duplicates()
+    adjacency: csr_array = csr_array(cast(csr_array, given))
+    shared = all(map(is_frozen, (adjacency.data, adjacency.indices, adjacency.indptr)))
+    if not (shared and adjacency.has_canonical_format):
+        adjacency = adjacency.copy()
+        adjacency.sum_duplicates()
+    if adjacency.dtype != np.float64:
+        adjacency.data = real_numbers(adjacency.data, "weights")
     n = adjacency.shape[0]
     if n < 2:
         raise InputError(f"a graph needs at least two nodes, got {n}")
     if adjacency.nnz == 0:
         raise InputError(f"the graph of {n:,} nodes has no links; give at least one")
-    row = np.repeat(np.arange(n), np.diff(adjacency.indptr))
-    bad = ~(np.isfinite(adjacency.data) & (adjacency.data > 0))
-    if bad.any():
-        i = first_of(bad)
-        raise InputError(
-            f"link ({row[i]}, {adjacency.indices[i]}) has weight {adjacency.data[i]};"
-            " weights must be positive and finite"
-        )
-    loops = row == adjacency.indices
-    if loops.any():
-        raise InputError(f"node {row[first_of(loops)]} has a self-loop; Graph.from_edges drops them")
-    if not directed and (adjacency - adjacency.T).count_nonzero():
-        raise InputError("adjacency is not symmetric; pass directed=True, or build it with Graph.from_edges")
     for part in (adjacency.data, adjacency.indices, adjacency.indptr):
         part.flags.writeable = False
-    return adjacency
+    if not (repeated(adjacency.data) or (adjacency.data.min() > 0 and np.isfinite(adjacency.data.max()))):
+        i = first_of(~(np.isfinite(adjacency.data) & (adjacency.data > 0)))
+        row = int(np.searchsorted(adjacency.indptr, i, side="right")) - 1
+        raise InputError(
+            f"link ({row}, {adjacency.indices[i]}) has weight {adjacency.data[i]}; weights must be positive and finite"
+        )
+    if (node := self_loop(adjacency)) >= 0:
+        raise InputError(f"node {node} has a self-loop; Graph.from_edges drops them")
+    if not directed and not is_symmetric(adjacency):
+        raise InputError("adjacency is not symmetric; pass directed=True, or build it with Graph.from_edges")
+    return unit_weights(adjacency)
 
 
 def checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:

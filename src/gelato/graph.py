@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -24,6 +24,8 @@ from gelato.arguments import (
 from gelato.errors import InputError
 from gelato.lookup import close_names, question
 from gelato.scaling import Scaling
+from gelato.scratch import empty
+from gelato.sparse.rows import CHUNK, distinct, from_keys, is_unit, listed, ones, only, places, upper
 
 Pairs = NDArray[np.int64]
 """``(p, 2)`` node pairs; ``u < v`` when the graph is undirected."""
@@ -144,39 +146,36 @@ class Graph:
         directed = checked_direction(directed)
         if given.size and not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"edges must be integer node indices, got {given.dtype}; map names to indices first")
-        pairs = given.astype(np.int64)
-        n = node_count(nodes) if nodes is not None else int(pairs.max(initial=-1)) + 1
+        n = node_count(nodes) if nodes is not None else int(given.max()) + 1 if given.size else 0
         check_size(n)
-        check_nodes(pairs, n)
-        weight = np.ones(len(pairs)) if weights is None else real_numbers(weights, "weights")
+        check_nodes(given, n)
+        weight = None if weights is None else real_numbers(weights, "weights")
         time = None if times is None else real_numbers(times, "times")
-        _check_length(weight, "weights", len(pairs), "links given")
-        if time is not None:
-            _check_length(time, "times", len(pairs), "links given")
-        bad_weight = ~(np.isfinite(weight) & (weight > 0))
-        if bad_weight.any():
-            i = first_of(bad_weight)
+        for name, column in (("weights", weight), ("times", time)):
+            if column is not None:
+                _check_length(column, name, len(given), "links given")
+        if weight is not None and not _positive(weight):
+            i = first_of(~(np.isfinite(weight) & (weight > 0)))
             raise InputError(
-                f"link {i} ({pairs[i, 0]}, {pairs[i, 1]}) has weight {weight[i]}; weights must be positive and finite"
+                f"link {i} ({given[i, 0]}, {given[i, 1]}) has weight {weight[i]}; weights must be positive and finite"
             )
-        proper = pairs[:, 0] != pairs[:, 1]
-        loops = int(len(pairs) - proper.sum())
-        kept = np.flatnonzero(proper)
-        if time is not None:
-            kept = kept[np.argsort(time[kept], kind="stable")]
-        key = pair_keys(pairs[kept] if directed else np.sort(pairs[kept], axis=1), n)
-        _, first = np.unique(key, return_index=True)
-        repeats = len(kept) - len(first)
-        kept = kept[first]  # in the order of (u, v), as ``edges`` lists them
-        u, v = (pairs[kept] if directed else np.sort(pairs[kept], axis=1)).T
-        w = weight[kept]
-        if not directed:
-            u, v, w = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([w, w])
+        key, loops = _proper_keys(given, n, directed)
+        proper = len(key)
+        if weight is None and time is None:
+            key, kept = distinct(key), None
+        else:
+            kept = np.flatnonzero(given[:, 0] != given[:, 1])
+            if time is not None:
+                earlier = np.argsort(time[kept], kind="stable")
+                key, kept = key[earlier], kept[earlier]
+            key, first = np.unique(key, return_index=True)
+            kept = kept[first]  # in the order of (u, v), as ``edges`` lists them
+        adjacency = from_keys(key, n, not directed, None if weight is None else weight[kept])
         return cls(
-            csr_array((w, (u, v)), shape=(n, n)),
+            adjacency,
             times=None if time is None else time[kept],
             directed=directed,
-            dropped=Dropped(loops, repeats),
+            dropped=Dropped(loops, proper - len(key)),
             **fields,
         )
 
@@ -198,27 +197,27 @@ class Graph:
     @cached_property
     def weighted(self) -> bool:
         """Whether any weight differs from 1."""
-        return bool((self.adjacency.data != 1).any())
+        return not is_unit(self.adjacency.data)
 
     @cached_property
     def pattern(self) -> "csr_array[np.float64]":
         """``(n, n)`` the adjacency with all weights 1."""
         A = self.adjacency
-        return csr_array((_frozen(np.ones_like(A.data)), A.indices, A.indptr), shape=A.shape)
+        return csr_array((ones(A.nnz), A.indices, A.indptr), shape=A.shape) if self.weighted else A
 
     @cached_property
     def edges(self) -> Pairs:
         """``(m, 2)`` the links in the order of ``(u, v)``, with ``u < v`` when undirected."""
-        u = np.repeat(np.arange(self.n), np.diff(self.adjacency.indptr))
-        pairs = np.column_stack([u, self.adjacency.indices.astype(np.int64)])
-        return _frozen(pairs if self.directed else pairs[pairs[:, 0] < pairs[:, 1]])
+        return _frozen(listed(self.adjacency, both=self.directed))
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the links, weights, direction and sides: what a split or a partition depends on."""
         digest = hashlib.sha256(f"gelato graph {self.n} {self.directed}".encode())
         for part, dtype in (("indptr", "<i8"), ("indices", "<i8"), ("data", "<f8")):
-            digest.update(getattr(self.adjacency, part).astype(dtype).tobytes())
+            array = getattr(self.adjacency, part)
+            for i in range(0, len(array), CHUNK):
+                digest.update(array[i : i + CHUNK].astype(dtype).tobytes())
         if self.sides is not None:
             digest.update(b"sides" + self.sides.tobytes())
         return digest.hexdigest()
@@ -249,21 +248,30 @@ class Graph:
             raise InputError("links to remove must be an array of node indices of shape (p, 2)") from None
         check_nodes(gone, self.n)
         gone = gone if self.directed else np.sort(gone, axis=1)
-        key, gone_key = pair_keys(self.edges, self.n), pair_keys(gone, self.n)
-        unknown = ~np.isin(gone_key, key)
-        if unknown.any():
-            u, v = gone[first_of(unknown)]
+        at = places(self.adjacency, gone)
+        if (at < 0).any():
+            u, v = gone[first_of(at < 0)]
             raise InputError(f"cannot remove ({self.name_of(u)}, {self.name_of(v)}): it is not a link of the graph")
-        keep = ~np.isin(key, gone_key)
+        keep = empty(self.adjacency.nnz, bool)
+        keep.fill(True)
+        keep[at] = False
+        if not self.directed:
+            keep[places(self.adjacency, gone[:, ::-1])] = False
         if not keep.any():
             raise InputError(f"removing all {self.m:,} links would leave none; keep at least one")
-        kept = self.edges[keep]
-        rest = type(self).from_edges(
-            kept, self.n, weights=self.adjacency[kept[:, 0], kept[:, 1]], directed=self.directed
-        )
-        return replace(
-            self, adjacency=rest.adjacency, times=None if self.times is None else self.times[keep], dropped=Dropped()
-        )
+        times = self.times
+        if times is not None:
+            times = _frozen(times[keep if self.directed else keep[upper(self.adjacency)]])
+        return self._rewired(only(self.adjacency, keep), times)
+
+    def _rewired(self, adjacency: csr_array, times: NDArray[np.float64] | None) -> Self:
+        """The same nodes with some of the links, which need no checks."""
+        graph = object.__new__(type(self))
+        for field in fields(self):
+            object.__setattr__(graph, field.name, getattr(self, field.name))
+        for name, value in (("adjacency", adjacency), ("times", times), ("dropped", Dropped())):
+            object.__setattr__(graph, name, value)
+        return graph
 
     def name_of(self, node: int | np.integer[Any]) -> Any:
         """What the source called this node, or its index."""
@@ -309,15 +317,34 @@ def has_values(graph: Graph) -> bool:
 
 def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:
     """``(p,)`` one integer for each ordered pair: ``u * n + v``."""
-    return np.asarray(pairs[:, 0] * np.int64(n) + pairs[:, 1], dtype=np.int64)
+    key = empty(len(pairs), np.int64)
+    for i in range(0, len(pairs), CHUNK):
+        key[i : i + CHUNK] = pairs[i : i + CHUNK, 0] * np.int64(n) + pairs[i : i + CHUNK, 1]
+    return key
 
 
 def check_nodes(pairs: Pairs, n: int) -> None:
     """Refuse ``(p, 2)`` pairs that name a node outside ``0..n-1``."""
-    bad = (pairs.min(axis=1, initial=0) < 0) | (pairs.max(axis=1, initial=0) >= n)
-    if bad.any():
-        u, v = pairs[first_of(bad)]
+    if pairs.size and not (pairs.min() >= 0 and pairs.max() < n):
+        outside: NDArray[np.bool_] = np.asarray((pairs < 0) | (pairs >= n)).any(axis=1)
+        u, v = pairs[first_of(outside)]
         raise InputError(f"link ({u}, {v}) names a node outside 0..{n - 1}")
+
+
+def _proper_keys(pairs: NDArray[Any], n: int, directed: bool) -> tuple[NDArray[np.int64], int]:
+    """The keys of ``(e, 2)`` pairs but self-loops, the smaller node first unless directed; and the number of loops."""
+    key, filled = empty(len(pairs), np.int64), 0
+    for i in range(0, len(pairs), CHUNK):
+        some = pairs[i : i + CHUNK].astype(np.int64)
+        some = some[some[:, 0] != some[:, 1]]
+        key[filled : filled + len(some)] = pair_keys(some if directed else np.sort(some, axis=1), n)
+        filled += len(some)
+    return key[:filled], len(pairs) - filled
+
+
+def _positive(values: NDArray[np.float64]) -> bool:
+    """Whether all values are positive and finite."""
+    return values.size == 0 or bool(values.min() > 0 and np.isfinite(values.max()))
 
 
 def _check_length(column: NDArray[Any], name: str, length: int, of: str) -> None:

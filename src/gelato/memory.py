@@ -1,6 +1,7 @@
 """How much memory this process has taken, and how much it can still take."""
 
 import ctypes
+import os
 import sys
 from pathlib import Path
 
@@ -22,6 +23,17 @@ def resident_bytes(maxrss: int, platform: str) -> int:
     """Bytes of a ``ru_maxrss``, which counts bytes on macOS and KiB elsewhere."""
     return maxrss if platform == "darwin" else maxrss * 1024
 
+
+def resident_memory() -> int | None:
+    """Resident size of this process now, in bytes; ``None``: unknown."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * PAGE
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+"""Bytes of a page of memory."""
 
 GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where a container's limit is found, by version of the kernel's control groups."""

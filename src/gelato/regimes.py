@@ -16,6 +16,7 @@ from gelato.errors import InputError, wrong_kind
 from gelato.graph import Pairs, across, pair_keys
 from gelato.partition import partition
 from gelato.registry import Registry
+from gelato.sparse.loops import ordered, rising
 from gelato.splits import Split
 
 Phase = Literal["valid", "test"]
@@ -46,15 +47,16 @@ class Candidates:
     def __post_init__(self) -> None:
         for name in ("positives", "excluded", "sampled"):
             pairs = getattr(self, name)
-            if pairs is not None and not self.directed and (pairs[:, 0] >= pairs[:, 1]).any():
+            if pairs is not None and not self.directed and not ordered(pairs):
                 raise InputError(f"{name} of an undirected graph must be pairs with u < v")
         if self.labels is not None:
             self._check_labels(self.labels)
         if self.sides is not None:
             self._check_sides(self.sides)
         known = pair_keys(self.excluded, self.n)
-        known = known if (known[1:] > known[:-1]).all() else np.sort(known)
-        if (known[1:] == known[:-1]).any():
+        if not rising(known):
+            known.sort()
+        if not rising(known):
             u, v = divmod(int(known[:-1][known[1:] == known[:-1]][0]), self.n)
             raise InputError(f"excluded pair ({u}, {v}) is listed twice; it would be subtracted twice")
         wanted = pair_keys(self.positives, self.n)

@@ -14,6 +14,9 @@ from gelato.errors import InputError, wrong_kind
 from gelato.graph import Graph, Pairs, check_nodes, pair_keys
 from gelato.io.archives import read_arrays
 from gelato.io.files import DAMAGED, written_aside
+from gelato.scratch import empty
+from gelato.sparse.loops import count_up, shuffle
+from gelato.sparse.rows import CHUNK
 
 RATIOS = (0.05, 0.10)
 """Shares of the links hidden for validation and for testing, as in the paper."""
@@ -106,7 +109,8 @@ def split(graph: Graph, seed: int | str = "paper", ratios: tuple[float, float] =
     number = NAMED[seed] if isinstance(seed, str) else int(seed)
     if not 0 <= number < 2**32:
         raise InputError(f"the seed of a split must lie in 0..{2**32 - 1}, got {number}")
-    return _hide(graph, ordered_links(graph)[permutation(graph.m, number)], ratios, str(seed))
+    first = sum(_counts(graph, ratios))
+    return _hide(graph, ordered_links(graph, permutation(graph.m, number, first)), ratios, str(seed))
 
 
 def split_by_time(graph: Graph, ratios: tuple[float, float] = RATIOS) -> Split:
@@ -195,15 +199,7 @@ def time_windows(graph: Graph, spared: Pairs, share: float, repeats: int) -> lis
 def _hide(
     graph: Graph, order: NDArray[np.int64], ratios: tuple[float, float], name: str, test_first: bool = False
 ) -> Split:
-    try:
-        valid_share, test_share = map(float, ratios)
-    except (TypeError, ValueError):
-        raise InputError(f"ratios must be two numbers (validation, test), got {ratios!r}") from None
-    if not (min(valid_share, test_share) >= 0 and valid_share + test_share < 1):
-        raise InputError(f"ratios (validation, test) must be at least 0 and sum to less than 1, got {ratios}")
-    valid, test = (int(ratio * graph.m) for ratio in ratios)
-    if test == 0:
-        raise InputError(f"{ratios[1]:.0%} of {graph.m:,} links is less than one test link; hide a larger share")
+    valid, test = _counts(graph, ratios)
     begin = test if test_first else 0
     hidden = order[: valid + test]
     chosen = order[begin : begin + valid]
@@ -213,17 +209,35 @@ def _hide(
     return Split(graph, train, graph.edges[chosen], graph.edges[rest], name)
 
 
-def ordered_links(graph: Graph) -> NDArray[np.int64]:
-    """``(m,)`` the links of ``graph.edges`` in the order of their nodes' names.
+def _counts(graph: Graph, ratios: tuple[float, float]) -> tuple[int, int]:
+    """How many links are hidden for validation and for testing."""
+    try:
+        valid_share, test_share = map(float, ratios)
+    except (TypeError, ValueError):
+        raise InputError(f"ratios must be two numbers (validation, test), got {ratios!r}") from None
+    if not (min(valid_share, test_share) >= 0 and valid_share + test_share < 1):
+        raise InputError(f"ratios (validation, test) must be at least 0 and sum to less than 1, got {ratios}")
+    valid, test = (int(ratio * graph.m) for ratio in ratios)
+    if test == 0:
+        raise InputError(f"{ratios[1]:.0%} of {graph.m:,} links is less than one test link; hide a larger share")
+    return valid, test
+
+
+def ordered_links(graph: Graph, at: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """``(m,)`` the links of ``graph.edges`` in the order of their nodes' names, or those ``at`` some places of it.
 
     Names go by number where all are whole numbers, also written as text, else by alphabet; without names, or where
     they cannot be compared, nodes keep the order of the graph.
     """
-    place = np.arange(graph.n)
-    if graph.names is not None:
-        place[_name_order(graph.names.tolist())] = np.arange(graph.n)
-    ends = place[graph.edges] if graph.directed else np.sort(place[graph.edges], axis=1)
-    return np.lexsort((ends[:, 1], ends[:, 0]))
+    if graph.names is None:
+        return np.arange(graph.m) if at is None else at
+    place = np.empty(graph.n, np.int64)
+    place[_name_order(graph.names.tolist())] = np.arange(graph.n)
+    ends = place[graph.edges]
+    if not graph.directed:
+        ends.sort(axis=1)
+    order = np.argsort(pair_keys(ends, graph.n))
+    return order if at is None else order[at]
 
 
 def _name_order(names: list[Any]) -> NDArray[np.int64]:
@@ -237,18 +251,21 @@ def _name_order(names: list[Any]) -> NDArray[np.int64]:
         return np.arange(len(names))
 
 
-def permutation(m: int, seed: int) -> NDArray[np.int64]:
+def permutation(m: int, seed: int, first: int | None = None) -> NDArray[np.int64]:
     """``(m,)`` the permutation that ``torch.manual_seed(seed); torch.randperm(m)`` gives, without torch.
+
+    Or the ``first`` entries of it, which the later steps do not change.
 
     A Fisher-Yates shuffle on the 32-bit outputs of a Mersenne twister: ``i`` is swapped with ``i + raw_i mod (m - i)``.
     """
-    steps = np.arange(max(m - 1, 0))
-    raw = np.random.RandomState(seed).randint(0, 2**32, size=len(steps), dtype=np.uint32)
-    swaps = (steps + raw % (m - steps)).tolist()
-    order = list(range(m))
-    for i, j in enumerate(swaps):
-        order[i], order[j] = order[j], order[i]
-    return np.array(order, dtype=np.int64)
+    steps = max(m - 1, 0) if first is None else min(first, max(m - 1, 0))
+    random = np.random.RandomState(seed)
+    order = empty(m, np.int32 if m < 2**31 else np.int64)
+    count_up(order)
+    for begin in range(0, steps, CHUNK):
+        size = min(CHUNK, steps - begin)
+        shuffle(order, begin, random.randint(0, 2**32, size=size, dtype=np.uint32))
+    return order[:first].astype(np.int64)
 
 
 def audit(split: Split, negatives: Pairs | None = None) -> list[Leak]:

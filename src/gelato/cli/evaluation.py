@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import COMPARING, READING, RUNNING, TESTING, method_option, options, with_split
+from gelato.cli.options import CAPPED, COMPARING, READING, RUNNING, TESTING, method_option, options, with_split
 from gelato.cli.outputs import outputs, part_file
 from gelato.cli.places import places
 from gelato.cli.sharding import SHARDING, check_shard, check_shared, say_share, sharing
@@ -26,7 +26,7 @@ KEEPING = "train with 'gelato fit --out DIR', which can be resumed, then evaluat
 
 
 @click.command(epilog="Example: gelato evaluate cora --method cn,aa,ac")
-@options(READING, TESTING, RUNNING)
+@options(READING, TESTING, CAPPED, RUNNING)
 @method_option("One or more methods (see 'gelato methods'), or 'all' for all that need no training.")
 @click.option(
     "--model",
@@ -65,11 +65,13 @@ def evaluate(
     """
     from gelato.datasets.folder import cache_folder
     from gelato.evaluation.evaluate import evaluate as run
+    from gelato.evaluation.footprint import check_methods
     from gelato.evaluation.naming import remarks_of
 
     resume = None if no_resume else cache_folder() / "resume"
     shared = check_shard(shard, out)
     todo = _predictors(split, options, method, models, config, device, test["threads"])
+    check_methods([predictor for _, _, predictor in todo])
     if shared:
         _share(todo, split, name, shard, out, quiet, test)
         return

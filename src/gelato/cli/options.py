@@ -9,7 +9,7 @@ import click
 
 from gelato.cli.places import places
 from gelato.cli.show import hold, progress_bar
-from gelato.cli.values import COUNT, Count, Number, RegimeName
+from gelato.cli.values import COUNT, Count, Number, RegimeName, Size
 
 if TYPE_CHECKING:
     from gelato.graph import Graph
@@ -222,6 +222,28 @@ RUNNING = [
 """How to run."""
 
 
+def _cap(context: click.Context, option: click.Parameter, size: int | None) -> None:
+    """Cap the memory of this process while a command runs."""
+    if size is not None and not context.resilient_parsing:
+        from gelato.scratch import capped
+
+        context.with_resource(capped(size))
+
+
+CAPPED = [
+    click.option(
+        "--memory",
+        type=Size(),
+        metavar="SIZE",
+        expose_value=False,
+        is_eager=True,
+        callback=_cap,
+        help="Keep the memory of the whole process below SIZE, such as 4G; what does not fit lives in files.",
+    )
+]
+"""How much memory may be taken; for methods that need no training."""
+
+
 class ManyNodes(click.Command):
     """A command whose ``--for`` takes all that follows it up to the next option."""
 
@@ -281,6 +303,9 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
             from gelato.methods.making import columns_of
 
             reading["like"] = columns_of(rest["model"])
+        from gelato.evaluation.footprint import check_file
+
+        check_file(graph, sum(rest["ratios"]) if "ratios" in rest else rest.get("hide", 0) * bool(rest.get("repeats")))
         with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
             opened = open_graph_and_notes(graph, data_root=data_root, progress=progress, **reading)
         hold(() if quiet or as_json else opened.remarks(graph))
@@ -325,7 +350,10 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
         dtype: str | None = None,
         **rest: Any,
     ) -> None:
+        from gelato.evaluation.footprint import check_graph
+
         given = named_options(others, steps=steps, self_loops=self_loops, dtype=dtype)
+        check_graph(graph, hidden=sum(ratios))
         command(split=_split(graph, split_name, ratios), options=given, **rest)
 
     return run

@@ -11,6 +11,7 @@ import click
 
 from gelato import PROGRAM
 from gelato.cli.options import (
+    CAPPED,
     COMPARING,
     GRAPH,
     REHEARSING,
@@ -94,7 +95,7 @@ CHOOSING = [
 @click.option("--reasons/--no-reasons", default=True, help="Give a reason for each link  [default: reasons]")
 @options(TRAINING)
 @SHARDING
-@options(RUNNING)
+@options(CAPPED, RUNNING)
 @outputs(out=file_of_links, run=run_folder)
 @with_graph
 def predict(
@@ -126,6 +127,7 @@ def predict(
     exactly. Without --method, --config and --model, several methods are compared on hidden links, and the best one
     makes the suggestions. The folder of the run can be given to 'gelato explain' and 'gelato report'.
     """
+    from gelato.evaluation.footprint import check_graph
     from gelato.io import read_pairs
     from gelato.methods import METHODS
     from gelato.prediction.selection import nodes_called, nodes_in
@@ -134,6 +136,7 @@ def predict(
 
     if nodes and between:
         raise click.UsageError("--for and --between cannot be combined: give only one of them")
+    check_graph(graph, hidden=hide if repeats else 0)
     if repeats:
         check_hiding(graph, hide, repeats)
     say = say_unless(quiet or as_json)
@@ -305,7 +308,10 @@ def predictor_of(
         if settings or config or method:
             raise click.UsageError("--model is already trained: leave out --method, --budget, --option and --config")
         return open_model(model, graph, device).set_params(threads=threads)
+    from gelato.evaluation.footprint import check_methods
+
     fresh = predictor_with(method, config, settings, quick=True, random_state=seed, device=device, threads=threads)
+    check_methods([fresh])
     check_fit(fresh.method, graph)
     with fitting_progress(name, fresh, quiet) as watch:
         return fresh.fit(graph, run=run, **watch)

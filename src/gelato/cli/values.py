@@ -1,6 +1,7 @@
 """Types of options: what a word on the command line must be."""
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,8 +10,9 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     _Text = click.ParamType[str]  # older releases of click have no type arguments
     _Pair = click.ParamType[tuple[int, int]]
+    _Number = click.ParamType[int]
 else:
-    _Text = _Pair = click.ParamType
+    _Text = _Pair = _Number = click.ParamType
 
 
 class RegimeName(_Text):
@@ -46,6 +48,21 @@ class ShareNumber(_Pair):
         if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
             self.fail(f"takes I/N, such as 2/8 for the second of eight shares, got {value!r}", parameter, context)
         return int(number), int(count)
+
+
+class Size(_Number):
+    """``4G``, ``500M``: a number of bytes, in units of 1024."""
+
+    name = "size"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        """The number of bytes."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"([0-9]+(?:[.][0-9]+)?)([KMGT])(?:i?B)?", value.strip(), re.IGNORECASE | re.ASCII)
+        if match is None:
+            self.fail(f"takes a size such as 4G or 500M, got {value!r}", parameter, context)
+        return int(float(match[1]) * 1024 ** (1 + "KMGT".index(match[2].upper())))
 
 
 class Number(click.FloatRange):

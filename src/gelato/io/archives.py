@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gelato.errors import InputError
 from gelato.memory import available_memory, in_words
+from gelato.scratch import LARGE, empty, limit, mapped
 
 SHARE = 0.8
 """Share of the available memory that the arrays of one file may take."""
@@ -21,9 +22,53 @@ SHARE = 0.8
 def read_arrays(path: Path, stream: IO[bytes], wanted: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
     """The arrays of an archive by name, of ``wanted`` ones only if given; nothing is unpickled."""
     names = _checked(path, stream, wanted)
+    large = {} if limit() is None else _large(path, stream, names)
     stream.seek(0)
     with np.load(stream, allow_pickle=False) as archive:
-        return {name: archive[name] for name in names}
+        return {name: large[name] if name in large else archive[name] for name in names}
+
+
+def shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays of an archive, by their headers."""
+    with zipfile.ZipFile(path) as archive:
+        members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        return {member.filename.removesuffix(".npy"): _header(archive, member)[0] for member in members}
+
+
+def _large(path: Path, stream: IO[bytes], names: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Large arrays, which under a cap of the memory are mapped, or unpacked into a file that is mapped."""
+    arrays = {}
+    stream.seek(0)
+    with zipfile.ZipFile(stream) as archive:
+        for member in archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            if name not in names or member.file_size < LARGE:
+                continue
+            shape, fortran, dtype, start = _header(archive, member)
+            if fortran or dtype.hasobject or dtype.kind not in "iuf":
+                continue
+            if member.compress_type == zipfile.ZIP_STORED:
+                stream.seek(member.header_offset + 26)
+                skipped = sum(np.frombuffer(stream.read(4), "<u2").tolist())
+                arrays[name] = mapped(path, member.header_offset + 30 + skipped + start, shape, dtype)
+            else:
+                arrays[name] = _unpacked(archive, member, shape, dtype, start)
+    return arrays
+
+
+def _unpacked(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, shape: tuple[int, ...], dtype: np.dtype[Any], start: int
+) -> NDArray[Any]:
+    array = empty(shape, dtype)
+    content = array.reshape(-1).view(np.uint8)
+    with archive.open(member) as file:
+        file.read(start)
+        done = 0
+        while done < len(content):
+            some = file.read(min(LARGE, len(content) - done))
+            content[done : done + len(some)] = np.frombuffer(some, np.uint8)
+            done += len(some)
+    return array
 
 
 def _checked(path: Path, stream: IO[bytes], wanted: Collection[str] | None) -> list[str]:
@@ -39,7 +84,7 @@ def _checked(path: Path, stream: IO[bytes], wanted: Collection[str] | None) -> l
             if (wanted is None or name in wanted) and member.filename != name:
                 sizes[name] = _size(archive, member, name, path)
     total, available = sum(sizes.values()), available_memory()
-    if available is not None and total > SHARE * available:
+    if limit() is None and available is not None and total > SHARE * available:
         largest = max(sizes, key=sizes.__getitem__)
         raise InputError(
             f"{path}: its arrays take {in_words(total)} of memory ({largest} alone {in_words(sizes[largest])}), but "
@@ -50,14 +95,7 @@ def _checked(path: Path, stream: IO[bytes], wanted: Collection[str] | None) -> l
 
 def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, path: Path) -> int:
     """Bytes of an array by its header; one that the member does not hold is refused."""
-    with archive.open(member) as file:
-        try:
-            version = npy.read_magic(file)
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, _, dtype = read(file)
-        except (SyntaxError, TokenError, RecursionError, MemoryError) as error:  # of the parser of headers
-            raise ValueError(f"array {name} has no header: {error}") from None
-        start = file.tell()
+    shape, _, dtype, start = _header(archive, member)
     size = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and size != member.file_size - start:
         raise InputError(
@@ -65,3 +103,15 @@ def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, path: Pa
             f"{in_words(member.file_size - start)} of it; download or write it again"
         )
     return 0 if dtype.hasobject else size  # objects are refused when they are read
+
+
+def _header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Shape, order, type and beginning of an array in its member."""
+    with archive.open(member) as file:
+        try:
+            version = npy.read_magic(file)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            return *read(file), file.tell()
+        except (SyntaxError, TokenError, RecursionError, MemoryError) as error:  # of the parser of headers
+            name = member.filename.removesuffix(".npy")
+            raise ValueError(f"array {name} has no header: {error}") from None

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gelato.kernels.bins import Bins, bin_of_zero
+from gelato.kernels.bins import Bins, bin_of, bin_of_zero
 from gelato.kernels.threads import run_blocks
 
 DISTINCT = 1024
@@ -52,6 +52,19 @@ def background_counts(
 
     run_blocks(blocks, lambda: None, sweep, lambda _, block: None, threads)
     return -np.diff(np.concatenate([[pairs], at_least, [0]]))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def listed_counts(indptr, indices, upper, node, sign, bounds, table, cells):  # type: ignore[no-untyped-def]
+    """``(2 L + 1,)`` the same for the entries of a matrix off the diagonal, or for those above it."""
+    counts = np.zeros(len(bounds) + 1, np.int64)
+    for u in range(len(indptr) - 1):
+        g = node[u]
+        for j in range(indptr[u], indptr[u + 1]):
+            v = indices[j]
+            if v > u or (v < u and not upper):
+                counts[bin_of(sign * (g * node[v]), bounds, table, cells)] += 1
+    return counts
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -3,8 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+
+from gelato.scratch import empty
 
 FORWARD, BACKWARD, EITHER = 0, 1, 2
 """How a pair lists row ``u`` and column ``v``: ``(u, v)``, ``(v, u)``, or the smaller name first."""
@@ -24,7 +27,7 @@ class SearchRows(NamedTuple):
     rows: NDArray[np.int64]
     low: NDArray[np.int64]
     skip_indptr: NDArray[np.int64]
-    skip_indices: NDArray[np.int64]
+    skip_indices: NDArray[np.int32]
     side: NDArray[np.uint8]
     name: NDArray[np.int64]
     node: NDArray[np.float64]
@@ -65,9 +68,23 @@ def search_rows(
     side[partners] |= PARTNER
     if turn == EITHER:
         side[rows] |= ROW
-    out = csr_array(skip.T if turn == BACKWARD else skip)[name[rows]]
+    held = csr_array(skip.T) if turn == BACKWARD else csr_array(skip)
+    kept = name[rows]
+    indptr = np.append(0, np.cumsum(np.diff(held.indptr)[kept], dtype=np.int64))
+    out = empty(int(indptr[-1]), np.int32)
+    _renamed_rows(held.indptr, held.indices, kept, new, out)
     low = np.zeros(len(rows), np.int64) if low is None else low
-    return SearchRows(rows, low, out.indptr.astype(np.int64), new[out.indices], side, name, node, lead, turn)
+    return SearchRows(rows, low, indptr, out, side, name, node, lead, turn)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _renamed_rows(indptr, indices, rows, new, out):  # type: ignore[no-untyped-def]
+    """Write the columns of some rows, one row after another, by their new names."""
+    i = 0
+    for u in rows:
+        for j in range(indptr[u], indptr[u + 1]):
+            out[i] = new[indices[j]]
+            i += 1
 
 
 def row_of(sought: SearchRows, i: int) -> SearchRows:

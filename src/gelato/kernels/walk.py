@@ -17,6 +17,8 @@ from numba.extending import overload
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from gelato.sparse.rows import is_unit
+
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 
@@ -59,16 +61,30 @@ class Space(NamedTuple):
 def walk_of(
     first: csr_array, inner: csr_array, weight: Floats, steps: int, every_length: bool, dtype: np.dtype[Any]
 ) -> Walk:
-    """Pack the matrices of a walk for the kernels, with weights in ``dtype``."""
-    arrays = (*_arrays(first, dtype), *_arrays(inner, dtype), weight.astype(dtype))
+    """Pack the matrices of a walk for the kernels, with weights in ``dtype``; what need not be converted is shared."""
+    outer = _arrays(first, dtype)
+    arrays = (*outer, *(outer if inner is first else _arrays(inner, dtype)), _locked(weight.astype(dtype)))
     return Walk(*arrays, steps, every_length, inner.shape[1], np.finfo(dtype).tiny)
 
 
 def _arrays(matrix: csr_array, dtype: np.dtype[Any]) -> tuple[Ints, Ints, Floats | None]:
-    unit = bool((matrix.data == 1).all())
-    data = None if unit else np.array(matrix.data, dtype=dtype)  # a copy: read-only arrays would compile anew
+    data = None if is_unit(matrix.data) else _locked(matrix.data.astype(dtype))
     narrow = np.int32 if matrix.nnz < 2**31 else np.int64  # less memory to miss the cache in
-    return matrix.indptr.astype(narrow), matrix.indices.astype(np.int32), data
+    indptr, indices = matrix.indptr.astype(narrow, copy=False), matrix.indices.astype(np.int32, copy=False)
+    return _locked(indptr), _locked(indices), data
+
+
+def _locked(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view, as the arrays of graphs are: kernels are compiled for one kind of array."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def space_bytes(walk: Walk) -> int:
+    """What ``space_of`` takes."""
+    size = max(walk.columns, len(walk.inner_indptr) - 1, len(walk.first_indptr) - 1)
+    return size * 3 * (walk.weight.itemsize + 4) + 4 * walk.inner_indptr.nbytes
 
 
 def space_of(walk: Walk) -> Space:

@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from gelato.graph import pair_keys
 from gelato.kernels.bins import Bins
 from gelato.ranking.job import Arrays
 from gelato.regimes import Candidates
 from gelato.scores.contract import Block, Counts, CountScan, Query, SearchScan
+from gelato.sparse.rows import distinct, from_keys
 
 AnyScan = TypeVar("AnyScan", CountScan, SearchScan)
 
@@ -60,6 +61,11 @@ class CountJob:
     def workers(self) -> int | None:
         """The fewest that a scan allows."""
         return min((scan.workers for scan in self.scans if scan.workers is not None), default=None)
+
+    @property
+    def space(self) -> int:
+        """Counters, and working memory for one scan at a time."""
+        return 8 * int(self._places[-1]) + max((scan.space for scan in self.scans), default=0)
 
     @cached_property
     def _places(self) -> NDArray[np.int64]:
@@ -131,7 +137,6 @@ def moved_scans(scans: Sequence[AnyScan], device: str) -> list[AnyScan] | None:
 
 def query_of(candidates: Candidates) -> Query:
     """All pairs of a test but the excluded ones."""
-    u, v = candidates.excluded.T
-    ends = (u, v) if candidates.directed else (np.concatenate([u, v]), np.concatenate([v, u]))
-    skip = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=(candidates.n, candidates.n))
+    keys = distinct(pair_keys(candidates.excluded, candidates.n))
+    skip = from_keys(keys, candidates.n, not candidates.directed, dtype=np.int8)
     return Query(skip, candidates.directed, labels=candidates.labels, sides=candidates.sides)

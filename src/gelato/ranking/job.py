@@ -30,6 +30,10 @@ class Job(Protocol[Sum]):
     def moved(self, device: str) -> "Job[Sum] | None":
         """The same job on a device of PyTorch, in other blocks; ``None`` where nothing of it runs there."""
 
+    @property
+    def space(self) -> int:
+        """Bytes that one worker takes, about."""
+
     def pairs_of(self, block: Any) -> int:
         """How many pairs a block holds, for progress."""
 

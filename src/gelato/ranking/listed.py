@@ -51,6 +51,11 @@ class PairsJob:
         listing = self.scores.listed_on(device)
         return None if listing is None else replace(self, moved_to=listing)
 
+    @property
+    def space(self) -> int:
+        """What working memory takes; the lists are those of all workers together."""
+        return self.scores.space
+
     def pairs_of(self, block: NDArray[np.int64]) -> int:
         """How many pairs."""
         return len(block)

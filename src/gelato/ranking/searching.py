@@ -58,6 +58,11 @@ class OfferJob:
         scans = moved_scans(self.scans, device)
         return None if scans is None else replace(self, scans=scans)
 
+    @property
+    def space(self) -> int:
+        """A buffer, and working memory for one scan at a time."""
+        return 16 * (self.keep + self.room) + max((scan.space for scan in self.scans), default=0)
+
     def pairs_of(self, block: ScanBlock) -> int:
         """How many pairs a block holds."""
         return self.scans[block[0]].pairs_of(block[1])
@@ -165,6 +170,11 @@ class ByRowJob:
         """The same job on a device."""
         scan = self.scan.moved(device)
         return None if scan is None else replace(self, scan=scan)
+
+    @property
+    def space(self) -> int:
+        """All rows of the result, and working memory."""
+        return 16 * len(self.scan.rows) * self.k + 32 * self.keep + self.scan.space
 
     def pairs_of(self, block: tuple[int, int]) -> int:
         """How many pairs a block holds."""

@@ -108,6 +108,11 @@ class BlockScores:
                 scores[mine] = self.checked(pairs[mine[:1], 0], columns)[0, place]
         return scores
 
+    @property
+    def space(self) -> int:
+        """That of a block, and of two copies that computing it may take."""
+        return 3 * 8 * self.block_rows * self.n
+
     def listing(self) -> None:
         """No working memory."""
 

@@ -83,6 +83,11 @@ class BlockCountScan:
         """How many pairs a block holds, those left out included."""
         return self.ranges.pairs_of(block)
 
+    @property
+    def space(self) -> int:
+        """That of a block."""
+        return self.scores.space
+
     def start(self) -> None:
         """No working memory."""
 
@@ -176,6 +181,11 @@ class BlockSearchScan:
         """The row at position ``i`` alone."""
         return BlockSearchScan(self.scores, row_of(self.sought, i), self.column, None)
 
+    @property
+    def space(self) -> int:
+        """That of a block."""
+        return self.scores.space
+
     def start(self) -> NDArray[np.int64]:
         """``(n,)`` the position of each node among the columns of a block; -1 if none."""
         return np.full(self.scores.n, -1)
@@ -207,7 +217,9 @@ class BlockSearchScan:
 
 def count_scan(scores: "BlockScores", query: Query, block_rows: int | None) -> BlockCountScan:
     """The scan of a query."""
-    return BlockCountScan(scores, ranges_of(query), block_rows)
+    ranges = ranges_of(query)
+    _ = ranges.skip  # made once, not by each thread
+    return BlockCountScan(scores, ranges, block_rows)
 
 
 def search_scans(scores: "BlockScores", query: Query) -> list[BlockSearchScan]:

@@ -143,6 +143,10 @@ class CountScan(Protocol):
     def moved(self, device: str) -> "CountScan | None":
         """The same scan on a device of PyTorch, in other blocks; ``None`` where it only runs on the host."""
 
+    @property
+    def space(self) -> int:
+        """Bytes of working memory that one worker takes, about."""
+
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
 
@@ -195,6 +199,10 @@ class SearchScan(Protocol):
 
     def moved(self, device: str) -> "SearchScan | None":
         """The same scan on a device of PyTorch, in other blocks; ``None`` where it only runs on the host."""
+
+    @property
+    def space(self) -> int:
+        """Bytes of working memory that one worker takes, about."""
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -253,6 +261,10 @@ class Scores(Protocol):
 
     def listing(self) -> Any:
         """Working memory for ``scored``, for one worker."""
+
+    @property
+    def space(self) -> int:
+        """Bytes of working memory that one worker takes, about."""
 
     def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         """Positions of a list in portions that ``scored`` can take one by one without doing work twice."""

@@ -109,6 +109,11 @@ class DeviceCountScan:
         """That of all its pairs."""
         return int(self.scan.tier)
 
+    @property
+    def space(self) -> int:
+        """Working memory is on the device."""
+        return 0
+
     def moved(self, device: str) -> None:
         """It is there."""
 
@@ -168,6 +173,11 @@ class DeviceSearchScan:
     def columns(self) -> int:
         """How many columns count."""
         return int(self.scan.columns)
+
+    @property
+    def space(self) -> int:
+        """Working memory is on the device."""
+        return 0
 
     def moved(self, device: str) -> None:
         """It is there."""

@@ -8,6 +8,8 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from gelato.sparse.rows import CHUNK
+
 
 def key_of(*parts: Any) -> str:
     """SHA-256 of some values, as 64 hexadecimal digits: other values, another key.
@@ -42,15 +44,15 @@ def _add(digest: Any, part: Any) -> None:
     elif isinstance(part, Real):
         _write(digest, b"float", float(part).hex().encode())
     elif isinstance(part, np.ndarray):
-        _add_array(digest, part)
+        _add_array(digest, part, part.dtype)
     elif issparse(part):
         matrix = csr_array(cast(csr_array, part))
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
         _write(digest, b"sparse", repr(matrix.shape).encode())
-        for array in (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data):
-            _add_array(digest, array)
+        for array, dtype in ((matrix.indptr, np.int64), (matrix.indices, np.int64), (matrix.data, matrix.dtype)):
+            _add_array(digest, array, np.dtype(dtype))
     elif isinstance(part, Mapping):
         _write(digest, b"mapping", str(len(part)).encode())
         for name in sorted(part, key=repr):
@@ -64,11 +66,18 @@ def _add(digest: Any, part: Any) -> None:
         raise TypeError(f"a key cannot be made of {type(part).__name__}")
 
 
-def _add_array(digest: Any, array: np.ndarray[Any, Any]) -> None:
-    if array.dtype.hasobject:
+def _add_array(digest: Any, array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+    """Write an array as one of another type, some of it at a time."""
+    if dtype.hasobject:
         raise TypeError("a key cannot be made of an array of objects")
-    _write(digest, b"array", f"{array.dtype.newbyteorder('<').str}{array.shape}".encode())
-    digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")))
+    little = dtype.newbyteorder("<")
+    _write(digest, b"array", f"{little.str}{array.shape}".encode())
+    if array.size <= CHUNK or array.ndim == 0:
+        digest.update(np.ascontiguousarray(array, dtype=little))
+        return
+    rows = max(1, CHUNK * len(array) // array.size)
+    for i in range(0, len(array), rows):
+        digest.update(np.ascontiguousarray(array[i : i + rows], dtype=little))
 
 
 def _write(digest: Any, kind: bytes, content: bytes) -> None:

@@ -130,6 +130,11 @@ class LiftedScores:
         place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
         return np.where(self._keys[place] == key, place, -1)
 
+    @property
+    def space(self) -> int:
+        """That of the base."""
+        return self.base.space
+
     def listing(self) -> Any:
         """That of the base."""
         return self.base.listing()
@@ -245,6 +250,7 @@ class ListedCountScan:
     tier: int
     score: NDArray[np.float64]
     workers = None
+    space = 0
 
     @property
     def blocks(self) -> list[Block]:
@@ -299,6 +305,7 @@ class ListedSearchScan:
     indptr: NDArray[np.int64]
     unit = 1.0
     workers = None
+    space = 0
 
     @cached_property
     def ties(self) -> Ties:

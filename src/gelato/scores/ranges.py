@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gelato.graph import Pairs
+from gelato.graph import pair_keys
 from gelato.scores.contract import Block, Query
+from gelato.sparse.rows import distinct, from_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +23,7 @@ class Ranges:
     Attributes:
         order: ``(n,)`` old index of each new one.
         low, high: ``(n,)`` row ``u`` counts the columns ``low[u] <= v < high[u]``, ``v != u``.
-        skipped: ``(e, 2)`` pairs left out, under the new names.
-        skip: ``(n, n)`` the same as a matrix, each pair once.
+        query: what is counted.
         parts: the parts, as ranges of nodes.
         middle: where the second side of each part begins; ``None`` where there is one kind of node.
     """
@@ -30,12 +31,27 @@ class Ranges:
     order: NDArray[np.int64]
     low: NDArray[np.int64]
     high: NDArray[np.int64]
-    skipped: Pairs
-    skip: csr_array
+    query: Query
     parts: list[Block]
     middle: list[int] | None = None
 
-    @property
+    @cached_property
+    def skip(self) -> csr_array:
+        """``(n, n)`` the pairs left out, under the new names, each pair once."""
+        n, new = self.query.n, np.empty(self.query.n, np.int64)
+        new[self.order] = np.arange(n)
+        pairs = new[self.query.skipped]
+        if not self.query.directed:
+            pairs.sort(axis=1)
+        return from_keys(distinct(pair_keys(pairs, n)), n, mirrored=False, dtype=np.int8)
+
+    @cached_property
+    def known(self) -> csr_array:
+        """The same, perhaps in both directions: all that row ``u`` needs if only columns from ``low[u]`` on count."""
+        plain = self.query.labels is None and self.query.sides is None
+        return self.query.skip if plain else self.skip
+
+    @cached_property
     def renamed(self) -> bool:
         """Whether any node changed its index."""
         return bool((self.order != np.arange(len(self.order))).any())
@@ -68,8 +84,6 @@ def ranges_of(query: Query) -> Ranges:
     labels = np.zeros(n, np.int64) if query.labels is None else query.labels
     second = _second(query.sides)
     order = np.argsort(labels, kind="stable") if second is None else np.lexsort((second, labels))
-    new = np.empty(n, np.int64)
-    new[order] = np.arange(n)
     sizes = np.bincount(labels)
     ends = np.cumsum(sizes)
     parts = [(int(end - size), int(end)) for size, end in zip(sizes, ends, strict=True) if size]
@@ -79,10 +93,7 @@ def ranges_of(query: Query) -> Ranges:
         begin = ends - np.bincount(labels[second], minlength=len(sizes))
         middle = [int(place) for place, size in zip(begin, sizes, strict=True) if size]
         low = np.where(second[order], high, begin[labels[order]])
-    skipped = new[query.skipped] if query.directed else np.sort(new[query.skipped], axis=1)
-    u, v = skipped.T
-    skip = csr_array((np.ones(len(u), np.int8), (u, v)), shape=(n, n))
-    return Ranges(order, low, np.maximum(high, low), skipped, skip, parts, middle)
+    return Ranges(order, low, np.maximum(high, low), query, parts, middle)
 
 
 def _second(sides: NDArray[np.int8] | None) -> NDArray[np.bool_] | None:

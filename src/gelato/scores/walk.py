@@ -19,12 +19,13 @@ from gelato.kernels.bins import TOLERANCE, anchored_levels, levels
 from gelato.kernels.entries import list_walks
 from gelato.kernels.form import JACCARD, LINEAR, Form
 from gelato.kernels.pairs import reached_pairs
-from gelato.kernels.walk import Space, Walk, space_of, walk_of
+from gelato.kernels.walk import Space, Walk, space_bytes, space_of, walk_of
 from gelato.scores.contract import Cost, Listing, Query, ScoredPairs
 from gelato.scores.keys import key_of
 from gelato.scores.levels import TierLevels, one_tier
 from gelato.scores.walk_counts import WalkCountScan, count_scan, walk_cost
 from gelato.scores.walk_search import WalkSearchScan, search_scans
+from gelato.sparse.rows import permuted
 
 LOG = logging.getLogger(__name__)
 
@@ -147,8 +148,15 @@ class WalkScores:
     @cached_property
     def _back(self) -> Walk:
         symmetric = self.first is self.inner and not self.directed
+        if symmetric and (self.dtype == np.float64 or self.walk.inner_data is None):
+            return self.walk  # the same arrays
         back = self.inner if symmetric else csr_array(self.inner.T)
         return walk_of(back, back, self.weight, 1, False, np.dtype(np.float64))
+
+    @property
+    def space(self) -> int:
+        """That of the working memory of the walks."""
+        return space_bytes(self.walk)
 
     def listing(self) -> Space:
         """Working memory of the walks."""
@@ -266,11 +274,11 @@ class WalkScores:
 
     def permuted(self, order: NDArray[np.int64]) -> Self:
         """The same scores with node ``order[i]`` renamed to ``i``."""
-        first = csr_array(self.first[order][:, order] if self.on_graph else self.first[order])
+        first = permuted(self.first, order) if self.on_graph else csr_array(self.first[order])
         if self.first is self.inner:
             inner = first
         else:
-            inner = csr_array(self.inner[order][:, order] if self.on_graph else self.inner[:, order])
+            inner = permuted(self.inner, order) if self.on_graph else csr_array(self.inner[:, order])
         for matrix in (first, inner):
             matrix.sort_indices()
         weight = self.weight[order] if self.on_graph else self.weight

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gelato.graph import Pairs
-from gelato.kernels.background import background_counts, grouped_counts
-from gelato.kernels.bins import Bins, bins_of, counts_of
+from gelato.kernels.background import background_counts, grouped_counts, listed_counts
+from gelato.kernels.bins import Bins, bins_of
 from gelato.kernels.histogram import histogram_walks
 from gelato.kernels.walk import Space, space_of
 from gelato.scores.contract import Block, Cost, Counts, CountScan, Query
@@ -59,6 +59,11 @@ class WalkCountScan:
         """How many pairs a block holds, those left out included."""
         return self.ranges.pairs_of(block)
 
+    @property
+    def space(self) -> int:
+        """That of the working memory of the walks."""
+        return self.scores.space
+
     def start(self) -> Space:
         """Working memory of the walks."""
         return space_of(self.scores.walk)
@@ -86,7 +91,7 @@ class WalkCountScan:
         """Count some ascending rows."""
         scores, ranges = self.scores, self.ranges
         value, group = scores.groups
-        where = (rows, ranges.low, ranges.high, ranges.skip.indptr, ranges.skip.indices)
+        where = (rows, ranges.low, ranges.high, ranges.known.indptr, ranges.known.indices)
         how = (scores.walk, scores.form, value, group, bins, work)
         histogram_walks(*where, *how, *self.views(bins, counters))
 
@@ -108,8 +113,9 @@ class WalkCountScan:
     def background(self, bins: Bins, threads: int) -> Counts:
         """Every pair at its background value, by bin; pairs left out are not counted."""
         scores = self.scores
-        u, v = self.ranges.skipped.T
-        counts = -counts_of(scores.sign * (scores.node[u] * scores.node[v]), bins)
+        known = self.ranges.known
+        both = (known.indptr, known.indices, not scores.directed)
+        counts: Counts = -listed_counts(*both, scores.node, scores.sign, *bins)
         grouped = scores.groups[1] is not None
         for times, nodes in self.ranges.squares():
             every = background_counts(scores.node[slice(*nodes)], scores.sign, bins, grouped=grouped, threads=threads)
@@ -120,6 +126,7 @@ class WalkCountScan:
 def count_scan(scores: "WalkScores", query: Query, block_rows: int | None) -> WalkCountScan:
     """The scan of a query."""
     ranges = ranges_of(query)
+    _ = ranges.known  # made once, not by each thread
     named = scores.permuted(ranges.order) if ranges.renamed else scores
     return WalkCountScan(named, ranges, block_rows or max(16, min(1024, scores.n // 64)))
 
@@ -148,8 +155,8 @@ def walk_cost(scores: "WalkScores", query: Query, positives: Pairs, threads: int
         share = work[rows].sum() / work[chosen].sum()
         seconds += spent * share
         entries += explicit * share
-    space = sum(array.nbytes for array in space_of(scores.walk))
-    lists = 4 * 16 * (len(positives) + len(ranges.skipped)) + 5 * 8 * scores.n
+    space = scores.space
+    lists = 4 * 16 * (len(positives) + ranges.known.nnz // 2) + 5 * 8 * scores.n
     memory = threads * space + (2 + threads) * scan.counters(bins).nbytes + lists
     return Cost(setup + seconds / threads, memory, round(entries))
 

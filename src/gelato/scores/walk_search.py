@@ -98,6 +98,11 @@ class WalkSearchScan:
         """The row at position ``i`` alone."""
         return WalkSearchScan(self.scores, row_of(self.sought, i), self.query)
 
+    @property
+    def space(self) -> int:
+        """That of the working memory of the walks."""
+        return self.scores.space
+
     def start(self) -> Space:
         """Working memory of the walks."""
         return space_of(self.scores.walk)

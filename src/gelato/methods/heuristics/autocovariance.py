@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, diags_array
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.scores import WalkScores
+from gelato.sparse.rows import row_sums, unit_weights
 
 SelfLoops = Literal["isolated", "all"]
 
@@ -36,18 +37,23 @@ def loops_of(graph: Graph, self_loops: SelfLoops) -> NDArray[np.float64]:
     """``(n,)`` weights of the self-loops: 1 for nodes without a link out of them, or for all nodes."""
     if self_loops not in ("isolated", "all"):
         raise InputError(f"self_loops must be 'isolated' or 'all', got {self_loops!r}")
-    return np.ones(graph.n) if self_loops == "all" else (graph.adjacency.sum(axis=1) == 0).astype(np.float64)
+    return np.ones(graph.n) if self_loops == "all" else (row_sums(graph.adjacency) == 0).astype(np.float64)
 
 
 def autocovariance_with(
     graph: Graph, loops: NDArray[np.float64], *, steps: int = 3, dtype: DTypeLike = np.float64
 ) -> WalkScores:
     """The same with self-loops of ``(n,)`` given weights; a node without links must have one."""
-    A = csr_array(graph.adjacency + diags_array(loops))
-    A.eliminate_zeros()
-    A.sort_indices()
-    A.data /= 2.0 ** np.floor(np.log2(A.data.max()))  # R does not change, and no weight is too large or small
-    d: NDArray[np.float64] = A.sum(axis=1)
+    A = graph.adjacency
+    if loops.any():
+        A = csr_array(A + diags_array(loops))
+        A.eliminate_zeros()
+        A.sort_indices()
+    A = unit_weights(A)
+    power = 2.0 ** np.floor(np.log2(A.data.max()))  # R does not change, and no weight is too large or small
+    if power != 1:
+        A = csr_array((A.data / power, A.indices, A.indptr), shape=A.shape)
+    d = row_sums(A)
     vol = float(d.sum())
     return WalkScores(
         A,

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from gelato.graph import Graph, Pairs
 from gelato.scores import JACCARD, BlockScores, Scores, WalkScores, key_of
+from gelato.sparse.rows import row_sums
 
 
 def common_neighbors(graph: Graph) -> WalkScores:
@@ -38,7 +39,7 @@ def jaccard(graph: Graph) -> Scores:
     """Common neighbours as a share of all neighbours: ``|N(u) & N(v)| / |N(u) | N(v)|``, 0 when there are none."""
     A = graph.pattern
     if not graph.directed:
-        return WalkScores(A, A, np.ones(graph.n), 2, A.sum(axis=1), kind=JACCARD)
+        return WalkScores(A, A, np.ones(graph.n), 2, row_sums(A), kind=JACCARD)
     shares = _DirectedJaccard(A, A.sum(axis=1), A.sum(axis=0))
     return BlockScores.from_rows(graph.n, shares.rows, directed=True, key=key_of("directed jaccard", A))
 
@@ -67,7 +68,7 @@ def preferential_attachment(graph: Graph) -> Scores:
     A = graph.pattern
     if not graph.directed:
         none = csr_array((graph.n, graph.n))
-        return WalkScores(none, none, np.ones(graph.n), 1, A.sum(axis=1), sign=1.0)
+        return WalkScores(none, none, np.ones(graph.n), 1, row_sums(A), sign=1.0)
     degrees = _DirectedDegrees(A.sum(axis=1), A.sum(axis=0))
     key = key_of("directed degrees", degrees.outgoing, degrees.incoming)
     return BlockScores(graph.n, degrees.block, directed=True, key=key, listed=degrees.listed)
@@ -92,7 +93,7 @@ class _DirectedDegrees:
 def _degree(graph: Graph) -> NDArray[np.float64]:
     """``(n,)`` number of links of each node, in both directions."""
     A = graph.pattern
-    degree: NDArray[np.float64] = A.sum(axis=1)
+    degree = row_sums(A)
     return degree + A.sum(axis=0) if graph.directed else degree
 
 

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from gelato.kernels.threads import run_blocks
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.job import Job
+from gelato.scratch import fitting, limit
 
 Sum = TypeVar("Sum")
 
@@ -43,6 +44,9 @@ class Threads:
         if kept is not None:
             done = sum(job.pairs_of(block) for i, block in blocks if kept.finished[i]) if progress is not None else 0
             blocks = [(i, block) for i, block in blocks if not kept.finished[i]]
+        threads = min(self.threads, job.workers or self.threads)
+        if limit() is not None:
+            threads = fitting(threads, job.space)
         parts: list[Sum] = []
 
         def begin() -> Sum:
@@ -62,7 +66,7 @@ class Threads:
                 progress(done, total)
 
         try:
-            run_blocks(blocks, begin, run, note, min(self.threads, job.workers or self.threads))
+            run_blocks(blocks, begin, run, note, threads)
         except BaseException:
             if kept is not None:
                 kept.checkpoint.save()

@@ -1,0 +1,129 @@
+"""A cap on the resident memory of this process.
+
+Under a cap large arrays live in files without a name, which the system writes and reads as they are used. Their pages
+count as resident until they are handed back, so a thread watches the process and does that in time: the content stays,
+in the cache of the system or on disk.
+"""
+
+import errno
+import mmap
+import os
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import ceil, prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gelato.errors import InputError
+from gelato.memory import in_words, resident_memory
+
+LARGE = 1 << 25
+"""Bytes from which on an array lives in a file."""
+
+HIGH = 0.85
+"""Share of the cap at which pages are handed back."""
+
+EVERY = 0.01
+"""Seconds between two looks at the process."""
+
+_maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
+_limit: int | None = None
+
+
+def limit() -> int | None:
+    """The cap in bytes, ``None`` without one."""
+    return _limit
+
+
+@contextmanager
+def capped(size: int | None) -> Iterator[None]:
+    """Keep the resident memory of this process below ``size`` bytes, as far as it is that of large arrays."""
+    global _limit
+    if size is None:
+        yield
+        return
+    if resident_memory() is None or not hasattr(mmap.mmap, "madvise"):
+        raise InputError("--memory needs a system that tells the memory of a process, such as Linux; leave it out")
+    before, _limit = _limit, size
+    stop = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(stop, size), name=__name__, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watcher.join()
+        _limit = before
+
+
+def _watch(stop: threading.Event, size: int) -> None:
+    while not stop.wait(EVERY):
+        if (resident_memory() or 0) > HIGH * size:
+            release()
+
+
+def release() -> None:
+    """Hand back the pages of all large arrays; their content stays."""
+    for held in list(_maps):
+        held.madvise(mmap.MADV_DONTNEED)
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An array that is yet to be written; a large one lives in a file if there is a cap."""
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    size = prod(shape) * np.dtype(dtype).itemsize
+    if _limit is None or size < LARGE:
+        return np.empty(shape, dtype)
+    with tempfile.TemporaryFile(prefix="gelato-") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+                raise
+            raise InputError(
+                f"{tempfile.gettempdir()} has no room for {in_words(size)}, which does not fit --memory; "
+                "free some space, or set TMPDIR to another folder"
+            ) from None
+        held = mmap.mmap(file.fileno(), size)
+    _maps.add(held)
+    array = np.frombuffer(held, dtype)
+    return array if len(shape) == 1 else array.reshape(shape)  # no view unless needed: that could not be frozen
+
+
+def mapped(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A read-only array that lies in a file."""
+    size = prod(shape) * dtype.itemsize
+    begin = offset - offset % mmap.ALLOCATIONGRANULARITY
+    with path.open("rb") as file:
+        held = mmap.mmap(file.fileno(), size + offset - begin, access=mmap.ACCESS_READ, offset=begin)
+    _maps.add(held)
+    return np.frombuffer(held, dtype, prod(shape), offset - begin).reshape(shape)
+
+
+def fitting(threads: int, each: int) -> int:
+    """How many of some threads fit the cap if each takes so many bytes; refused if not even one does."""
+    if _limit is None:
+        return threads
+    release()
+    taken = resident_memory() or 0
+    if taken + each > HIGH * _limit:
+        raise too_small(taken + each)
+    return max(1, min(threads, int((HIGH * _limit - taken) // max(1, each))))
+
+
+def check(needed: int) -> None:
+    """Refuse what needs so many bytes besides large arrays, if the cap is smaller."""
+    if _limit is not None and needed > HIGH * _limit:
+        raise too_small(needed)
+
+
+def too_small(needed: int) -> InputError:
+    """The refusal of something that needs so many bytes besides large arrays."""
+    least = ceil(needed / HIGH / (1 << 20) / 100) * 100  # in MiB
+    return InputError(f"this needs about {in_words(needed / HIGH)} of memory; give --memory {least}M or more")
