@@ -179,7 +179,6 @@ def _quietly() -> Iterator[None]:
     """Let Ray start without remarks, statistics and its own answer to SIGTERM, with one thread for each worker."""
     logging.getLogger("ray").setLevel(logging.ERROR)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what it would say of tasks that are left when it ends
     threads = os.environ.pop("OMP_NUM_THREADS", None)  # then Ray sets it for its workers
     before = signal.getsignal(signal.SIGTERM)
     try:
