@@ -38,9 +38,8 @@ def dense_sorted(graph: Graph) -> Call:
         R = (A @ Q @ Q).toarray() / d.sum()
         R -= np.outer(d, d) / d.sum() ** 2
         u, v = graph.edges.T
-        listed = R.copy()
-        listed[u, v] = np.nan
-        pairs = listed[np.triu_indices(graph.n, 1)]
+        R[u, v] = np.nan
+        pairs = R[np.triu_indices(graph.n, 1)]
         np.sort(pairs[~np.isnan(pairs)])
         return R
 
