@@ -326,8 +326,7 @@ def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:
 def check_nodes(pairs: Pairs, n: int) -> None:
     """Refuse ``(p, 2)`` pairs that name a node outside ``0..n-1``."""
     if pairs.size and not (pairs.min() >= 0 and pairs.max() < n):
-        outside: NDArray[np.bool_] = np.asarray((pairs < 0) | (pairs >= n)).any(axis=1)
-        u, v = pairs[first_of(outside)]
+        u, v = pairs[first_of(np.asarray(((pairs < 0) | (pairs >= n)).any(axis=1)))]
         raise InputError(f"link ({u}, {v}) names a node outside 0..{n - 1}")
 
 
