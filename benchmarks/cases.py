@@ -23,7 +23,7 @@ from gelato.ranking.ranks import Ranks
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.splits import Split, split
-from graphs import constant_degree
+from generated import constant_degree
 from measure import best_of
 
 REPEATS = 5

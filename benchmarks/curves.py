@@ -19,7 +19,7 @@ from gelato.ranking.metrics import average_precision
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
 from gelato.splits import split
-from graphs import graph_of
+from generated import graph_of
 from measure import best_of, in_fresh_process
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)

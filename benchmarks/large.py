@@ -1,7 +1,7 @@
 """Write a large generated graph to an npz file, by seed and in bounded memory.
 
-    python benchmarks/large.py blocks /tmp/blocks.npz --nodes 2000000 --links 20000000
-    python benchmarks/large.py tail /tmp/tail.npz --nodes 2000000 --links 20000000
+    python benchmarks/large.py blocks blocks.npz --nodes 2000000 --links 20000000
+    python benchmarks/large.py tail tail.npz --nodes 2000000 --links 20000000
 
 ``blocks`` is a block model of constant expected degree: communities of ``COMMUNITY`` nodes hold ``INSIDE`` of the
 links, and all nodes are alike. ``tail`` draws both ends of a link with probabilities that fall as the square root of a

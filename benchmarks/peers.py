@@ -20,7 +20,7 @@ from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.splits import Split, split
-from graphs import graph_of
+from generated import graph_of
 from measure import best_of
 
 REPEATS, BUDGET = 5, 3.0

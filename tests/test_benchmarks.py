@@ -135,7 +135,7 @@ def test_a_side_that_takes_too_long_or_fails_leaves_a_line(monkeypatch):
 
 
 def test_generated_graphs_have_the_size_they_are_asked_for():
-    from graphs import graph_of, heavy_tailed
+    from generated import graph_of, heavy_tailed
 
     graph = heavy_tailed(2000, 9000)
     assert (graph.n, graph.m) == (2000, 9000)

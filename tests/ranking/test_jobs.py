@@ -104,7 +104,7 @@ def test_an_unknown_engine_is_refused(parts):
         lambda: top(scores, parts.train, 3, engine="steam"),
         lambda: score_pairs(scores, parts.test, engine="steam"),
     ):
-        with pytest.raises(InputError, match="unknown engine 'steam'; known: ray, threads"):
+        with pytest.raises(InputError, match="unknown engine 'steam'; known: cuda, ray, threads"):
             call()
 
 

@@ -48,9 +48,7 @@ def block_on(scores: "BlockScores", device: torch.device) -> TensorBlock:
     block = scores.block
     if isinstance(block, Movable):
         return block.on(device)
-    return lambda rows, columns: torch.as_tensor(
-        scores.checked(rows.cpu().numpy(), columns.cpu().numpy()), device=device
-    )
+    return lambda rows, columns: on(scores.checked(rows.cpu().numpy(), columns.cpu().numpy()), device)
 
 
 def _checked(values: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

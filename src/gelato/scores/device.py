@@ -12,6 +12,7 @@ from gelato.errors import InputError
 from gelato.kernels.best import Ties
 from gelato.kernels.bins import Bins
 from gelato.kernels.device.counts import Tile
+from gelato.kernels.device.tensors import tensor_on
 from gelato.kernels.device.walks import entries_of
 from gelato.scores.contract import BestByRow, Block, Counts, Nodes, SearchScan
 from gelato.scores.ranges import Ranges, blocks_of
@@ -90,9 +91,9 @@ def device_ranges(ranges: Ranges, device: torch.device) -> DeviceRanges:
     )
 
 
-def on(array: NDArray, device: torch.device) -> Tensor:  # type: ignore[type-arg]
+def on(array: NDArray[Any], device: torch.device) -> Tensor:
     """An array on a device; whole numbers in 64 bits."""
-    tensor = torch.as_tensor(array, device=device)
+    tensor = tensor_on(array, device)
     return tensor if tensor.is_floating_point() else tensor.long()
 
 

@@ -120,8 +120,9 @@ class DeviceWalkCounts(DeviceCountScan):
     @cached_property
     def _skipped(self) -> Tensor:
         """Keys of the pairs left out, ascending."""
-        u, v = (on(end, self.device) for end in self.scan.ranges.skipped.T)
-        return torch.sort(u * self.scan.scores.n + v).values
+        skip = self.scan.ranges.skip
+        row = np.repeat(np.arange(self.scan.scores.n), np.diff(skip.indptr))
+        return on(row * self.scan.scores.n + skip.indices, self.device)
 
     @cached_property
     def _background(self) -> Background:

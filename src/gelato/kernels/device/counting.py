@@ -1,12 +1,18 @@
 """Triton: one pass over a tile that makes scores of its values and counts them by bin."""
 
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
 import torch
-import triton
-import triton.language as tl
 from torch import Tensor
 
 from gelato.kernels.device.counts import Background, Tile
 from gelato.kernels.form import JACCARD, Form
+
+if TYPE_CHECKING:
+    import triton.language as tl  # type: ignore[import-not-found, unused-ignore]
 
 COLUMNS, ROWS = 32, 32
 """Tile of one program."""
@@ -18,7 +24,17 @@ COPIES = 64
 """Copies of the counters at most."""
 
 
-@triton.jit
+@cache
+def _kernel() -> Any:
+    """The kernel; Triton's language is a global of this module as soon as it is asked for."""
+    global tl, _bin
+    import triton  # type: ignore[import-not-found, unused-ignore]
+    import triton.language as tl
+
+    _bin = triton.jit(_bin)
+    return triton.jit(_count)
+
+
 def _bin(score, bounds, size, wanted, STEPS: tl.constexpr):  # type: ignore[no-untyped-def]
     """How many of ``size`` ascending bounds are at most each score."""
     low = tl.zeros_like(score).to(tl.int32)
@@ -33,7 +49,6 @@ def _bin(score, bounds, size, wanted, STEPS: tl.constexpr):  # type: ignore[no-u
     return low
 
 
-@triton.jit
 def _count(  # type: ignore[no-untyped-def]
     values, stride, columns, rows, first, row_node, row_low, row_high, node, group, groups, factors,
     bounds, size, explicit, explicit_copies, shadow, shadow_copies,
@@ -118,7 +133,7 @@ def _launch(
     numbers = [1.0, 0.0] if form is None else [form.scale, form.sign]
     factors = torch.tensor(numbers, dtype=torch.float64, device=values.device)
     with torch.cuda.device(values.device):
-        _count[(triton.cdiv(columns, COLUMNS), triton.cdiv(rows, ROWS))](
+        _kernel()[(-(-columns // COLUMNS), -(-rows // ROWS))](
             values, values.stride(0), columns, rows, tile.first, tile.rows, tile.low, tile.high,
             node, node if group is None else group, len(node), factors, bounds, size, mine, copies, theirs, more,
             RAW=form is None, RATIO=form is not None and form.kind == JACCARD, GROUPED=group is not None,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.kernels.bins import Bins
+from gelato.kernels.device.tensors import tensor_on
 from gelato.kernels.form import JACCARD, Form
 
 
@@ -104,7 +105,7 @@ def count_listed(
 
 def bounds_of(bins: Bins, device: torch.device) -> Tensor:
     """The bounds of bins on a device."""
-    return torch.as_tensor(bins.bounds, device=device)
+    return tensor_on(bins.bounds, device)
 
 
 def added(counts: Tensor, to: NDArray[np.int64]) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from gelato.kernels.device.tensors import tensor_on
 from gelato.kernels.segments import neighbor_dot, sparse_dense
 from gelato.kernels.walk import Walk
 
@@ -160,5 +161,5 @@ def _matrix(indptr: Any, indices: Any, data: Any, columns: int, dtype: np.dtype[
 def _csr(matrix: csr_array, device: torch.device) -> Csr:
     kind = np.int32 if matrix.nnz < 2**31 else np.int64
     arrays = (matrix.indptr.astype(kind), matrix.indices.astype(np.int32), matrix.data)
-    indptr, indices, data = (torch.as_tensor(array, device=device) for array in arrays)
+    indptr, indices, data = (tensor_on(array, device) for array in arrays)
     return Csr(indptr, indices, data, matrix.indptr.astype(np.int64))

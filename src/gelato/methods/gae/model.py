@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.graph import Graph, Pairs
+from gelato.kernels.device.tensors import tensor_on
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.task import GaeTask
 from gelato.methods.gnn.encoder import Encoder, embeddings, seeded
@@ -68,7 +69,7 @@ class InnerProducts:
 
     def on(self, device: torch.device) -> Callable[[Tensor, Tensor], Tensor]:
         """The same on a device."""
-        Z = torch.as_tensor(self.Z, device=device)
+        Z = tensor_on(self.Z, device)
         return lambda rows, columns: Z[rows] @ Z[columns].T
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:

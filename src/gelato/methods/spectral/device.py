@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from gelato.kernels.device.tensors import tensor_on
 from gelato.kernels.segments import sparse_dense
 from gelato.methods.spectral.adjacency import ScaledAdjacency
 from gelato.ranking.rank import Progress
@@ -39,7 +40,7 @@ def device_triplets(
 
 def _csr(matrix: csr_array, device: str) -> tuple[Tensor, Tensor, Tensor]:
     arrays = (matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data.astype(np.float64))
-    indptr, indices, values = (torch.as_tensor(array, device=device) for array in arrays)
+    indptr, indices, values = (tensor_on(array, device) for array in arrays)
     return indptr, indices, values
 
 

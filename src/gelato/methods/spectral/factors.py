@@ -47,10 +47,10 @@ class FactorBlock:
 
     def on(self, device: "torch.device") -> "Callable[[Tensor, Tensor], Tensor]":
         """The same on a device."""
-        import torch
+        from gelato.kernels.device.tensors import tensor_on
 
-        left, sign = (torch.as_tensor(array, device=device) for array in (self.left, self.sign))
-        right = left if self.right is self.left else torch.as_tensor(self.right, device=device)
+        left, sign = (tensor_on(array, device) for array in (self.left, self.sign))
+        right = left if self.right is self.left else tensor_on(self.right, device)
         return lambda rows, columns: (left[rows] * sign) @ right[columns].T
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:

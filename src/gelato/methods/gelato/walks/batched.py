@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.graph import Pairs
+from gelato.kernels.device.tensors import tensor_on
 from gelato.kernels.power import Pattern
 from gelato.kernels.segments import sparse_dense
 from gelato.methods.gelato.walks.function import applied
@@ -47,7 +48,7 @@ class BatchedWalks:
         ends = np.searchsorted(pattern.indices[turned], np.arange(pattern.n + 1))
         self.bounds = pattern.indptr.tolist()
         self.indptr, self.indices, self.row, self.turned, self.turned_indptr, self.turned_indices = (
-            torch.as_tensor(part, device=device)
+            tensor_on(part, device)
             for part in (pattern.indptr, pattern.indices, row, turned, ends, row[turned].astype(np.int32))
         )
 

@@ -1,0 +1,14 @@
+"""Arrays on a device."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+def tensor_on(array: NDArray[Any], device: torch.device | str) -> Tensor:
+    """A tensor of an array, which must not be written to; a frozen one is copied, since PyTorch knows none."""
+    array = np.asarray(array)
+    return torch.as_tensor(array if array.flags.writeable else array.copy(), device=device)
