@@ -44,7 +44,8 @@ WAYS = {"lists": 0.0, "tiles": 1e30}
 def engine(request, monkeypatch):
     """An engine whose blocks are small, so that there are several of them."""
     place, way = request.param
-    monkeypatch.setattr(device, "ON_HOST", 1 << 14)
+    for module in (device, walk_device):
+        monkeypatch.setattr(module, "room", lambda place: 1e4)
     monkeypatch.setattr(device, "LEAST", 4)
     monkeypatch.setattr(walk_device, "WORTH", WAYS[way])
     return partial(Cuda, device=place)
@@ -160,7 +161,8 @@ def test_many_values_of_g_are_counted_one_by_one(engine, monkeypatch):
     scores = HEURISTICS["ac"](parts.train)
     assert scores.groups[1] is None
     candidates = unbiased(parts)
-    monkeypatch.setattr(device, "ON_HOST", 1 << 27)
+    for module in (device, walk_device):
+        monkeypatch.setattr(module, "room", lambda place: 1e8)
     same_ranks(on(engine, lambda: rank(scores, candidates)), rank(scores, candidates))
 
 
