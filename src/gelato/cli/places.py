@@ -30,8 +30,8 @@ def _engine(context: click.Context, option: click.Parameter, engine: str | None)
     device, address = context.params.get("device"), context.meta.get(ADDRESS)
     if address is not None and engine != "ray":
         raise click.UsageError("--address is that of a Ray cluster; add --engine ray", context)
-    if engine is None and device is not None and device.startswith("cuda"):
-        engine = "cuda"
+    implied = engine is None and device is not None and device.startswith("cuda")
+    engine = "cuda" if implied else engine
     if engine is not None and not context.resilient_parsing:
         from gelato.ranking.engines import ENGINES, running_on
 
@@ -39,13 +39,13 @@ def _engine(context: click.Context, option: click.Parameter, engine: str | None)
         if engine == "cuda":
             gpu = device if device is not None and device.startswith("cuda") else "cuda"
             make = partial(make, device=gpu)
-            make(1)  # refused now where there is no GPU
         if engine == "ray":
             from gelato.ranking.engines.cluster import leave
 
             make = partial(make, address=address)
-            make(1)  # refused now if it is not installed
             context.call_on_close(leave)
+        if not implied:
+            make(1)  # refused now where it cannot run; a device that is not there has its own refusal
         context.with_resource(running_on(make, gpu))
 
 

@@ -1,10 +1,11 @@
 """The engine of a GPU: the scans of a job run on it, block after block; what only a CPU can do stays there."""
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gelato.errors import InputError
+from gelato.errors import InputError, MissingDependency
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.engines.threads import Threads
 from gelato.ranking.job import Job
@@ -26,12 +27,12 @@ class Cuda:
     device: str = "cuda"
 
     def __post_init__(self) -> None:
-        try:
-            import torch
-        except ImportError as error:
-            raise InputError("--engine cuda needs PyTorch; install gelato-links[train]") from error
+        if importlib.util.find_spec("torch") is None:
+            raise MissingDependency("the engine cuda", "torch", "train")
+        import torch
+
         if self.device.startswith("cuda") and not torch.cuda.is_available():
-            raise InputError("--engine cuda needs a GPU that PyTorch can use, and there is none; use --engine threads")
+            raise InputError("cuda needs a GPU that PyTorch can use, and there is none; leave out --device and --engine")
 
     def fold(
         self,
