@@ -32,7 +32,8 @@ class Cuda:
         import torch
 
         if self.device.startswith("cuda") and not torch.cuda.is_available():
-            raise InputError("cuda needs a GPU that PyTorch can use, and there is none; leave out --device and --engine")
+            problem = "cuda needs a GPU that PyTorch can use, and there is none"
+            raise InputError(f"{problem}; leave out --device and --engine")
 
     def fold(
         self,
