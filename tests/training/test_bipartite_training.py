@@ -41,7 +41,7 @@ WAYS = {
     "two steps": lambda pattern: SupportWalks(pattern, 2),
     "laid out": lambda pattern: LaidOutWalks(pattern, device="cpu", dtype=torch.float64),
     "dense": lambda pattern: DenseWalks(pattern, device="cpu", dtype=torch.float64),
-    "batched": lambda pattern: BatchedWalks(pattern, 3, device="cpu", dtype=torch.float64, rows=3),
+    "batched": lambda pattern: BatchedWalks(pattern, 3, device="cpu", rows=3),
 }
 every_way = pytest.mark.parametrize("way", WAYS)
 

@@ -29,7 +29,7 @@ WAYS = {
     "laid out": lambda pattern, dtype: LaidOutWalks(pattern, device="cpu", dtype=dtype),
     "dense": lambda pattern, dtype: DenseWalks(pattern, device="cpu", dtype=dtype),
     "dense, five columns at a time": lambda pattern, dtype: DenseWalks(pattern, device="cpu", dtype=dtype, columns=5),
-    "batched": lambda pattern, dtype: BatchedWalks(pattern, 3, device="cpu", dtype=dtype, rows=4),
+    "batched": lambda pattern, dtype: BatchedWalks(pattern, 3, device="cpu", rows=4),
 }
 """Of three steps on an undirected graph."""
 
@@ -188,7 +188,7 @@ def test_scores_and_gradients_of_any_number_of_steps_equal_the_formula(directed,
     assume(well_conditioned(case, steps))
     for way in (
         lambda pattern: SupportWalks(pattern, steps),
-        lambda pattern: BatchedWalks(pattern, steps, device="cpu", dtype=DOUBLE, rows=5),
+        lambda pattern: BatchedWalks(pattern, steps, device="cpu", rows=5),
     ):
         check_against_the_formula(way, case, steps, tolerance=1e-9)
 

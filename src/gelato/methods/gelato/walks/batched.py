@@ -1,7 +1,8 @@
 """Autocovariance of any number of steps, on directed graphs too, whole rows in batches: for GPUs.
 
 A batch of rows of ``M = F P^s``, turned round, is ``(P^T)^s F^T``: ``s`` products of a sparse matrix and a dense
-``(n, b)`` block, ``O(e n s)`` work for ``e`` entries over all rows. Nothing of size ``n^2`` is kept.
+``(n, b)`` block, ``O(e n s)`` work for ``e`` entries over all rows. Nothing of size ``n^2`` is kept. All of it is in
+double precision: in single precision, gradients of the links of a node with tiny weights would cancel.
 """
 
 from typing import Any
@@ -31,6 +32,7 @@ class BatchedWalks:
 
     complete = True
     replayable = False
+    dtype = torch.float64
 
     def __init__(
         self,
@@ -38,10 +40,9 @@ class BatchedWalks:
         steps: int,
         *,
         device: torch.device | str,
-        dtype: torch.dtype = torch.float32,
         rows: int = ROWS,
     ) -> None:
-        self.dtype, self.device, self.n, self.steps, self.height = dtype, torch.device(device), pattern.n, steps, rows
+        self.device, self.n, self.steps, self.height = torch.device(device), pattern.n, steps, rows
         self.symmetric = pattern.symmetric
         row = np.repeat(np.arange(pattern.n, dtype=np.int64), np.diff(pattern.indptr))
         turned = np.argsort(pattern.indices, kind="stable")  # entries by column

@@ -46,7 +46,7 @@ def walks_of(
     if full:
         return DenseWalks(pattern, device=device, dtype=dtype)
     if batched:
-        return BatchedWalks(pattern, steps, device=device, dtype=dtype)
+        return BatchedWalks(pattern, steps, device=device)
     if special and device.type == "cuda":
         return LaidOutWalks(pattern, device=device, dtype=dtype, threads=threads)
     return SupportWalks(pattern, steps, device=device, dtype=dtype, threads=threads)
