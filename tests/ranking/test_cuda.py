@@ -74,7 +74,7 @@ def same_links(one, other):
 @pytest.mark.parametrize("place", DEVICES)
 @pytest.mark.parametrize("way", WAYS)
 @given(seed=st.integers(0, 10**6), name=st.sampled_from(WALKS), bipartite=st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_counts_and_best_pairs_are_those_of_threads(place, way, seed, name, bipartite):
     graph = random_bipartite(seed) if bipartite else random_graph(seed, weighted=seed % 2 == 0, directed=seed % 3 == 0)
     parts = split(graph, 0, (0.0, 0.34))

@@ -20,12 +20,14 @@ from gelato.evaluation.tune import tune
 from gelato.experiments.experiment import read_experiment
 from gelato.experiments.outcomes import reproduce
 from gelato.methods import HEURISTICS, new_predictor
+from gelato.ranking import estimate as estimates
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.engines import cluster, mapped, running_on
 from gelato.ranking.engines import ray as engine
-from gelato.ranking.engines.ray import Ray
+from gelato.ranking.engines.ray import STARTING, Ray
 from gelato.ranking.engines.threads import Threads
 from gelato.ranking.engines.worker import SHARED, packed, release, unpacked
+from gelato.ranking.estimate import estimate
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import partitioned, unbiased
@@ -179,6 +181,17 @@ def test_a_quick_job_is_not_sent(parts, monkeypatch):
     monkeypatch.setattr(engine, "ALONE", 60.0)
     monkeypatch.setattr(engine, "join", lambda *_: pytest.fail("a cluster is joined"))
     same_ranks(HEURISTICS["cn"](parts.train), unbiased(parts))
+
+
+def test_an_estimate_counts_the_workers_and_what_a_cluster_takes_to_start(parts, monkeypatch):
+    scores, candidates = HEURISTICS["ac"](parts.train), unbiased(parts)
+    with running_on(partial(Ray, address="auto")):
+        assert estimate(scores, candidates, threads=7).threads == 2
+    with running_on(Ray):
+        assert estimate(scores, candidates, threads=7).seconds < STARTING  # which is done before one would start
+        monkeypatch.setattr(estimates, "ALONE", 0.0)
+        told = estimate(scores, candidates, threads=7)
+        assert (told.threads, told.seconds > STARTING) == (7, True)
 
 
 def test_calls_are_mapped_in_order_to_workers():

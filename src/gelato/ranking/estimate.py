@@ -8,7 +8,8 @@ import numpy as np
 from gelato.kernels.threads import default_threads
 from gelato.memory import peak_memory
 from gelato.ranking.counting import CountJob, query_of
-from gelato.ranking.engines import device_in_use
+from gelato.ranking.engines import at_hand, device_in_use
+from gelato.ranking.engines.ray import ALONE
 from gelato.ranking.listed import score_pairs
 from gelato.regimes import Candidates
 from gelato.scores import Scores
@@ -43,7 +44,8 @@ class Estimate:
 def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = None, seed: int = 0) -> Estimate:
     """Predict time and memory of ``rank(scores, candidates)`` from a sample, in a way that suits these scores.
 
-    With the engine of a GPU in use, from the time of one block there; memory is that of the host.
+    With the engine of a GPU in use, from the time of one block there; memory is that of the host. With that of a
+    cluster, for all its workers; memory is that of this process, which sends the scores to each machine.
 
     Args:
         scores: any predictor.
@@ -51,7 +53,7 @@ def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = No
         threads: all cores by default.
         seed: of the sample.
     """
-    threads = default_threads() if threads is None else threads
+    threads, start = at_hand(default_threads() if threads is None else threads)
     before = peak_memory()
     if candidates.sampled is not None:
         begin = time.perf_counter()
@@ -64,7 +66,8 @@ def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = No
         cost = scores.cost(query_of(candidates), candidates.positives, threads, seed)
     pairs = candidates.negatives + len(candidates.excluded)
     used = min(scores.workers or threads, threads)
-    return Estimate(cost.seconds, cost.memory_bytes, pairs, cost.explicit, used, before + cost.memory_bytes)
+    seconds = cost.seconds + (start if cost.seconds > ALONE else 0.0)  # a quick job is not sent to a cluster
+    return Estimate(seconds, cost.memory_bytes, pairs, cost.explicit, used, before + cost.memory_bytes)
 
 
 def _device_cost(scores: Scores, candidates: Candidates, threads: int, device: str) -> Cost | None:

@@ -71,6 +71,12 @@ def engine_of(name: str | None, threads: int) -> Engine:
     return (_CHOSEN.get() if name is None else ENGINES[name])(threads)
 
 
+def at_hand(threads: int) -> tuple[int, float]:
+    """How many blocks run at once on the engine in use, and the seconds until it runs the first."""
+    engine = engine_of(None, threads)
+    return engine.at_hand() if isinstance(engine, Ray) else (threads, 0.0)
+
+
 def mapped(
     function: Callable[[Item], Result], items: Sequence[Item], *, threads: int | None = None, gpu: bool = False
 ) -> Iterator[Result]:

@@ -28,6 +28,9 @@ TASK = 2.0
 AHEAD = 2
 """Tasks for each worker, so that none waits for the next."""
 
+STARTING = 6.0
+"""Seconds until a cluster on this machine runs its first task, about."""
+
 ALONE_ONLY = "these scores are a function without a key, and only threads run it; use --engine threads"
 
 
@@ -68,6 +71,10 @@ class Ray:
             whole.save()
             raise
         return whole.result
+
+    def at_hand(self) -> tuple[int, float]:
+        """How many workers there are, or would be, and the seconds until the first of them begins."""
+        return (self.threads, STARTING) if self.address is None else (join(self.threads, self.address).workers, 0.0)
 
     def mapped(self, function: Callable[[Item], Result], items: Sequence[Item], gpu: bool) -> Iterator[Result]:
         """The results of a call for some items, in their order; ``gpu`` lets each have one, where there are any."""
