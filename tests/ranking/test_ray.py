@@ -186,7 +186,7 @@ def test_a_quick_job_is_not_sent(parts, monkeypatch):
 def test_an_estimate_counts_the_workers_and_what_a_cluster_takes_to_start(parts, monkeypatch):
     scores, candidates = HEURISTICS["ac"](parts.train), unbiased(parts)
     with running_on(partial(Ray, address="auto")):
-        assert estimate(scores, candidates, threads=7).threads == 2
+        assert estimate(scores, candidates, threads=1).threads == 2
     with running_on(Ray):
         assert estimate(scores, candidates, threads=7).seconds < STARTING  # which is done before one would start
         monkeypatch.setattr(estimates, "ALONE", 0.0)
