@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gelato.kernels.best import Best, window
+from gelato.kernels.best import Best, Limits, window
 from gelato.kernels.sought import BACKWARD, EITHER
 from gelato.kernels.top import top_listed, top_listed_by_row
 
@@ -50,22 +50,18 @@ def keys_of(row: Tensor, column: Tensor, n: int, turn: int) -> Tensor:
 
 def offer_tile(tile: Candidates, best: Best) -> None:
     """Offer the pairs of a tile that may be among the best."""
-    limits = best.limits
-    floor = max(float(best.cut[0]), limits.floor)
-    wanted = tile.counted & (tile.score >= floor) & (tile.score <= limits.ceiling)
-    column, row = wanted.nonzero(as_tuple=True)
+    column, row = (tile.counted & _allowed(tile.score, best.limits, float(best.cut[0]))).nonzero(as_tuple=True)
     offer_list(tile.score[column, row], tile.keys(column, row), best)
 
 
 def offer_list(score: Tensor, key: Tensor, best: Best) -> None:
     """Offer ``(p,)`` scores with their keys; those out of the limits are dropped."""
-    limits = best.limits
     keep = best.keep + 1  # one more than is kept: the buffer must know that something was dropped
     if len(score) > keep + SPARE:
-        kept = (score >= max(float(best.cut[0]), limits.floor)) & (score <= limits.ceiling)
+        kept = _allowed(score, best.limits, float(best.cut[0]))
         score, key = score[kept], key[kept]
     if len(score) > keep + SPARE:
-        if limits.by_key:
+        if best.limits.by_key:
             some = torch.topk(key, keep, largest=False).indices
         else:
             least = float(torch.topk(score, keep).values[-1])
@@ -74,12 +70,17 @@ def offer_list(score: Tensor, key: Tensor, best: Best) -> None:
     top_listed(0, len(key), score.double().cpu().numpy(), key.cpu().numpy(), best)
 
 
+def _allowed(score: Tensor, limits: Limits, cut: float) -> Tensor:
+    """Which scores are within the limits, and not below a cut."""
+    floor = max(cut, limits.floor)
+    return (score >= floor) & (score <= limits.ceiling) & (limits.unit * score >= limits.minimum)
+
+
 def offer_tile_by_row(
     tile: Candidates, best: Best, out: tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
 ) -> None:
     """Put the best pairs of each row of a tile in order into its row of ``out``."""
-    limits, ties = best.limits, best.ties
-    wanted = tile.counted & (tile.score >= limits.floor) & (tile.score <= limits.ceiling)
+    ties, wanted = best.ties, tile.counted & _allowed(tile.score, best.limits, -np.inf)
     score = tile.score.masked_fill(~wanted, -np.inf)
     keep = min(best.keep + 1, len(score))
     least = torch.topk(score, keep, dim=0).values[-1] if keep else score.new_full((score.shape[1],), -np.inf)
