@@ -1,12 +1,17 @@
 """Graphs in .npz files: lossless, without pickle, and refused when they are not whole."""
 
+import io
+import struct
+import zipfile
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.io import read_attributes, read_graph, write_graph
+from gelato.io import archives, read_attributes, read_graph, write_graph
+from gelato.scratch import capped
 
 EDGES = np.array([[0, 1], [0, 2], [1, 3]], dtype=np.int32)
 
@@ -149,3 +154,17 @@ def test_names_that_need_pickle_are_not_written(tmp_path, names):
     with pytest.raises(InputError, match="names must be all text or all 64-bit integers"):
         write_graph(graph, tmp_path / "g.npz")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_array_that_ends_early_is_refused_under_a_cap(tmp_path, monkeypatch):
+    """Its directory claims more bytes than were packed, and their checksum is right."""
+    whole, path = io.BytesIO(), tmp_path / "graph.npz"
+    np.lib.format.write_array(whole, np.zeros((5000, 2), np.int32))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("edges.npy", whole.getvalue()[:20_000])
+    packed = path.read_bytes()
+    size = packed.index(b"PK\x01\x02") + 24
+    path.write_bytes(packed[:size] + struct.pack("<I", len(whole.getvalue())) + packed[size + 4 :])
+    monkeypatch.setattr(archives, "LARGE", 1000)
+    with capped(1 << 40):
+        refusal(path)

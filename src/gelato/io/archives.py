@@ -66,6 +66,8 @@ def _unpacked(
         done = 0
         while done < len(content):
             some = file.read(min(LARGE, len(content) - done))
+            if not some:
+                raise ValueError(f"array {member.filename.removesuffix('.npy')} ends early")
             content[done : done + len(some)] = np.frombuffer(some, np.uint8)
             done += len(some)
     return array

@@ -44,7 +44,7 @@ def segment_dot(x: Tensor, x_index: Tensor, y: Tensor, y_index: Tensor, indptr: 
         x_index, y_index: ``(positions,)`` int32.
         indptr: ``(s + 1,)`` int32 or int64, ascending; an empty segment sums to 0.
     """
-    if _on_triton(x):
+    if on_triton(x):
         with torch.cuda.device_of(x):
             return _launch_segment_dot(x, x_index, y, y_index, indptr)
     return _segment_dot_by_torch(x, x_index, y, y_index, indptr)
@@ -63,7 +63,7 @@ def sparse_dense(
     """
     if out is None:
         out = dense.new_empty(len(indptr) - 1, dense.shape[1])
-    if _on_triton(dense):
+    if on_triton(dense):
         with torch.cuda.device_of(dense):
             return _launch_sparse_dense(indptr, indices, values, dense, out)
     return _sparse_dense_by_torch(indptr, indices, values, dense, out)
@@ -79,7 +79,7 @@ def neighbor_dot(
         rows, columns: ``(e,)`` int32, the ``i`` and ``j`` of each pair; fastest when sorted by ``i``.
         dense: ``(b, n)``.
     """
-    if _on_triton(dense):
+    if on_triton(dense):
         with torch.cuda.device_of(dense):
             return _launch_neighbor_dot(indptr, indices, values, rows, columns, dense)
     return _neighbor_dot_by_torch(indptr, indices, values, rows, columns, dense)
@@ -176,7 +176,8 @@ def _triton_kernels() -> _Kernels | None:
     return _Kernels(*map(triton.jit, (_segment_dot_kernel, _sparse_dense_kernel, _neighbor_dot_kernel)))
 
 
-def _on_triton(tensor: Tensor) -> bool:
+def on_triton(tensor: Tensor) -> bool:
+    """Whether Triton kernels can work on a tensor."""
     return tensor.is_cuda and _triton_kernels() is not None
 
 

@@ -98,8 +98,8 @@ def on(array: NDArray[Any], device: torch.device) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceCountScan:
-    """A count whose pairs, counters and closed form are those of a scan on the host, in other blocks."""
+class DeviceScan:
+    """A scan on a device, with the pairs of one on the host in other blocks."""
 
     scan: Any
     device: torch.device
@@ -125,6 +125,11 @@ class DeviceCountScan:
     def start(self) -> None:
         """No working memory."""
 
+
+@dataclass(frozen=True, eq=False)
+class DeviceCountScan(DeviceScan):
+    """A count whose counters and closed form are those of the host."""
+
     def counters(self, bins: Bins) -> Counts:
         """Those of the host."""
         counters: Counts = self.scan.counters(bins)
@@ -141,17 +146,8 @@ class DeviceCountScan:
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceSearchScan:
-    """A search whose pairs and ties are those of a scan on the host, in other blocks."""
-
-    scan: Any
-    device: torch.device
-    workers = 1
-
-    @property
-    def tier(self) -> int:
-        """That of all its pairs."""
-        return int(self.scan.tier)
+class DeviceSearchScan(DeviceScan):
+    """A search whose ties are those of the host."""
 
     @property
     def unit(self) -> float:
@@ -174,21 +170,6 @@ class DeviceSearchScan:
     def columns(self) -> int:
         """How many columns count."""
         return int(self.scan.columns)
-
-    @property
-    def space(self) -> int:
-        """Working memory is on the device."""
-        return 0
-
-    def moved(self, device: str) -> None:
-        """It is there."""
-
-    def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
-        return int(self.scan.pairs_of(block))
-
-    def start(self) -> None:
-        """No working memory."""
 
     def rest(self, cut: float) -> Sequence[SearchScan]:
         """Where pairs that ``offer`` leaves out may have this raw score or a better one."""

@@ -166,13 +166,13 @@ def _predicted_work(scores: "WalkScores", ranges: Ranges) -> NDArray[np.float64]
     walks = np.ones(scores.n)
     width = float(scores.inner.nnz)
     for _ in range(scores.steps - 1):
-        walks = np.minimum(_row_sums(scores.inner, walks), width)
-    walks = np.minimum(_row_sums(scores.first, walks), width)
+        walks = np.minimum(summed_rows(scores.inner, walks), width)
+    walks = np.minimum(summed_rows(scores.first, walks), width)
     share = (ranges.high - ranges.low) / scores.n
     return walks * share + 1.0
 
 
-def _row_sums(matrix: csr_array, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def summed_rows(matrix: csr_array, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum of the values of each row's columns, whatever their weights."""
     totals = np.concatenate([[0.0], np.cumsum(values[matrix.indices])])
     return np.asarray(totals[matrix.indptr[1:]] - totals[matrix.indptr[:-1]])

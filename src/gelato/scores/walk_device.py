@@ -33,6 +33,7 @@ from gelato.scores.device import (
     room,
     rows_of,
 )
+from gelato.scores.walk_counts import summed_rows
 
 if TYPE_CHECKING:
     from gelato.scores.walk import WalkScores
@@ -61,24 +62,23 @@ BYTES_PER_WALK = 100
 """What laying out a walk takes: its place and value, and those of the sorted list."""
 
 
-def walks_of(scores: "WalkScores") -> NDArray[np.float64]:
+def number_of_walks(scores: "WalkScores") -> NDArray[np.float64]:
     """``(n,)`` how many walks start at each node."""
     count = np.ones(scores.n)
     for matrix in (*([scores.inner] * (scores.steps - 1)), scores.first):
-        totals = np.concatenate([[0.0], np.cumsum(count[matrix.indices])])
-        count = totals[matrix.indptr[1:]] - totals[matrix.indptr[:-1]]
-    return np.asarray(count)
+        count = summed_rows(matrix, count)
+    return count
 
 
 def is_thin(scores: "WalkScores", rows: NDArray[np.int64]) -> bool:
     """Whether walks from some rows are so few that they are better laid out one by one."""
     dense = (scores.steps - 1) * scores.inner.nnz * len(rows)
-    return bool(WORTH * walks_of(scores)[rows].sum() < dense)
+    return bool(WORTH * number_of_walks(scores)[rows].sum() < dense)
 
 
 def thin_blocks(scores: "WalkScores", begin: int, rows: NDArray[np.int64], device: torch.device) -> list[Block]:
     """Positions of rows, from ``begin`` on, in blocks whose walks fit a device."""
-    group = np.floor(np.cumsum(walks_of(scores)[rows] + 1) * BYTES_PER_WALK / room(device))
+    group = np.floor(np.cumsum(number_of_walks(scores)[rows] + 1) * BYTES_PER_WALK / room(device))
     cuts = [begin, *(begin + np.flatnonzero(np.diff(group)) + 1).tolist(), begin + len(rows)]
     return list(pairwise(cuts)) if len(rows) else []
 
@@ -199,7 +199,7 @@ class DeviceWalkSearch(DeviceSearchScan):
         source, v, reached = self.walk.listed(rows, low, torch.full_like(low, n))
         at, entry = entries_of(sought["skip_indptr"], torch.arange(*block, device=self.device))
         skipped = torch.sort(at * n + sought["skip_indices"][entry]).values
-        kept = counts_of(sought, rows[source], v) & ~listed_in(source * n + v, skipped)
+        kept = is_pair(sought, rows[source], v) & ~listed_in(source * n + v, skipped)
         u, v, reached = rows[source[kept]], v[kept], reached[kept]
         score = scores_of(reached.double(), sought["node"][u], sought["node"][v], self.scan.scores.form)
         offer_list(score, keys_of(sought["name"][u], sought["name"][v], n, self.scan.sought.turn), best)
@@ -244,10 +244,10 @@ class DeviceWalkSearch(DeviceSearchScan):
 def counted_of(sought: dict[str, Tensor], rows: Tensor, low: Tensor, columns: Tensor) -> Tensor:
     """``(c, b)`` which columns are pairs of which rows; skipped ones are not left out."""
     column = columns[:, None]
-    return counts_of(sought, rows, column) & (column >= low) & (column != rows)
+    return is_pair(sought, rows, column) & (column >= low) & (column != rows)
 
 
-def counts_of(sought: dict[str, Tensor], u: Tensor, v: Tensor) -> Tensor:
+def is_pair(sought: dict[str, Tensor], u: Tensor, v: Tensor) -> Tensor:
     """Whether row ``u`` and column ``v`` are a pair that counts and is not left to row ``v``, as in ``kernels.top``."""
     side_u, side_v = sought["side"][u], sought["side"][v]
     twice = (v < u) & ((side_v & ROW) != 0) & ((side_u & PARTNER) != 0)

@@ -10,6 +10,7 @@ from torch import Tensor
 from gelato.kernels.bins import Bins
 from gelato.kernels.device.tensors import tensor_on
 from gelato.kernels.form import JACCARD, Form
+from gelato.kernels.segments import on_triton
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +57,8 @@ def scores_of(reached: Tensor, g_u: Tensor, g_v: Tensor, form: Form) -> Tensor:
 
 def count_scores(tile: Tile, bounds: Tensor, counts: Tensor) -> None:
     """Add the scores of a tile to ``(2 L + 1,)`` counts by bin; those that are NaN do not count."""
-    if _triton(tile.values):
-        from gelato.kernels.device.counting import count_tile
+    if on_triton(tile.values):
+        from gelato.kernels.device.triton_counts import count_tile
 
         count_tile(tile, bounds, counts)
         return
@@ -69,8 +70,8 @@ def count_reached(
     tile: Tile, form: Form, background: Background, bounds: Tensor, explicit: Tensor, shadow: Tensor
 ) -> None:
     """Add what walks reached to ``(2 L + 1,)`` explicit counts and to the shadow, as ``histogram_walks`` does."""
-    if _triton(tile.values):
-        from gelato.kernels.device.counting import count_walks
+    if on_triton(tile.values):
+        from gelato.kernels.device.triton_counts import count_walks
 
         count_walks(tile, form, background, bounds, explicit, shadow)
         return
@@ -115,13 +116,3 @@ def added(counts: Tensor, to: NDArray[np.int64]) -> None:
 
 def _by_bin(score: Tensor, bounds: Tensor) -> Tensor:
     return torch.bincount(torch.bucketize(score, bounds, right=True), minlength=len(bounds) + 1)
-
-
-def _triton(values: Tensor) -> bool:
-    if values.device.type != "cuda":
-        return False
-    try:
-        import triton  # noqa: F401
-    except ImportError:
-        return False
-    return True

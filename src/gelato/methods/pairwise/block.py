@@ -57,11 +57,12 @@ class NetworkBlock:
 
     def on(self, device: torch.device) -> Callable[[Tensor, Tensor], Tensor]:
         """The same on a device, on tensors that stay there."""
-        there = self if self.device == device else NetworkBlock(deepcopy(self.network).to(device), self.graph, device)
+        same = self.device.type == device.type and device.index in (None, self.device.index)
+        there = self if same else NetworkBlock(deepcopy(self.network).to(device), self.graph, device)
 
         @torch.no_grad()
         def block(rows: Tensor, columns: Tensor) -> Tensor:
-            at_once = rows_at_once(there.network, len(columns), device)
+            at_once = rows_at_once(there.network, len(columns), there.device)
             return scored(there.network, there._context, rows, columns, at_once).double()
 
         return block

@@ -1,7 +1,6 @@
 """The leading eigenpairs of the degree-scaled adjacency (singular triplets where the graph is directed)."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -99,8 +98,11 @@ def eigenpairs(
     else:
         products = SparseProducts(adjacency.matrix, adjacency.directed, np.float64, threads)
         ritz = _ritz_triplets if adjacency.directed else _ritz_pairs
-        basis_of = partial(_power_iteration, adjacency, rank, iterations, random_state, products, report, threads)
-        values, left, right = ritz(products, basis_of(), rank)  # the basis is gone when it is no longer needed
+        values, left, right = ritz(  # the basis has no name, so that it is gone when it is no longer needed
+            products,
+            _power_iteration(adjacency, rank, iterations, random_state, products, report, threads),
+            rank,
+        )
     values, left, right = _leading(values, left, right, rank)
     report(steps, steps)
     return Eigenpairs(values, left, right, adjacency.out_scale, adjacency.in_scale, adjacency.directed)
