@@ -3,9 +3,10 @@
     GELATO_DATA=DIR python benchmarks/best.py run FILE --graphs cora,photo --splits 0-4 --methods boosted,portfolio
     python benchmarks/best.py table FILE
 
-``run`` appends one line of JSON for each graph, split and method; every one has a process of its own, so that its peak
-memory is its own, and what the file already has is not run again. ``portfolio`` fits every member that ``auto``
-compares, in its order, and records what ``auto`` takes when the clock is its budget. ``table`` prints means.
+``run`` appends one line of JSON for each graph (a name or an npz file), split and method; every one has a process of
+its own, so that its peak memory is its own, and what the file already has is not run again. ``portfolio`` fits every
+member that ``auto`` compares, in its order, and records what ``auto`` takes when the clock is its budget. ``table``
+prints means.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gelato import load, new_predictor, split
+from gelato import load, new_predictor, read_graph, split
 from gelato.methods.auto.choice import chosen
 from gelato.methods.auto.portfolio import members
 from gelato.methods.auto.record import COMPARED, SKIPPED, Entry
@@ -79,7 +80,7 @@ def portfolio(parts: Split, threads: int | None, options: dict[str, Any]) -> dic
 
 def one(graph: str, seed: int, method: str, options: dict[str, Any], threads: int | None) -> dict[str, Any]:
     """A line of the file."""
-    parts = split(load(graph), seed)
+    parts = split(read_graph(graph) if graph.endswith(".npz") else load(graph), seed)
     found = portfolio(parts, threads, options) if method == PORTFOLIO else fitted(method, options, parts, threads)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {"graph": graph, "split": seed, "method": method, "options": options, **found, "memory": memory}

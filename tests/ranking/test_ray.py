@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import ray
 
 import ray_cases
 from gelato.datasets import block_model
@@ -36,13 +37,19 @@ from gelato.splits import split
 from graphs import random_bipartite, random_graph
 from ray_cases import Fatal, Products, Refusing, scores_of
 
+GPUS = 2
 TESTS = str(Path(ray_cases.__file__).parent)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def workers():
-    """A cluster of two workers that can import the cases of these tests, and no block that is not sent there."""
+    """A cluster of two workers that can import the cases of these tests, and no block that is not sent there.
+
+    It is told of two GPUs, which only the tests of ``gpus`` see; what tasks find there is PyTorch's CPU, or nothing.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ray, "init", partial(ray.init, num_gpus=GPUS))
+        patch.setattr(cluster.Cluster, "gpus", 0)
         patch.setattr(engine, "ALONE", 0.0)
         source = str(Path(engine.__file__).parents[3])
         patch.setenv("PYTHONPATH", os.pathsep.join([TESTS, source, *filter(None, [os.environ.get("PYTHONPATH")])]))
@@ -99,6 +106,61 @@ def test_the_best_are_those_of_threads(parts, name, options):
     scores = scores_by_name(name, parts)
     for k in (1, 40):
         same_links(scores, parts.train, k, **options)
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    """A cluster with GPUs; tells of each task whether one ran its blocks."""
+    monkeypatch.setattr(cluster.Cluster, "gpus", GPUS)
+    seen, result = [], cluster.Cluster.result
+
+    def watched(self, task):
+        given = result(self, task)
+        seen.append(given[2])
+        return given
+
+    monkeypatch.setattr(cluster.Cluster, "result", watched)
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["ac", "cn", "lifted", "directed", "bipartite"])
+def test_workers_with_a_gpu_give_what_threads_do(parts, kind, gpus):
+    pytest.importorskip("torch")
+    if kind in ("directed", "bipartite"):
+        graph = random_bipartite(4, nodes=60) if kind == "bipartite" else random_graph(3, nodes=60, directed=True)
+        parts, kind = split(graph, 0, (0.0, 0.3)), "ac"
+    scores = scores_by_name(kind, parts)
+    labels = np.arange(parts.graph.n) % 2
+    tests = [unbiased(parts)] if parts.graph.sides is not None else [unbiased(parts), partitioned(parts, labels)]
+    calls = [lambda test=test: rank(scores, test, threads=2, block_rows=8) for test in tests]
+    calls += [lambda k=k: top(scores, parts.train, k, threads=2) for k in (1, 40)]
+    calls += [lambda: top(scores, parts.train, 3, threads=2, per_node=True)]
+    for call in calls:
+        expected, before = call(), len(gpus)
+        with running_on(partial(Ray, device="cpu")):
+            found = call()
+        for name in ("above", "tied") if hasattr(expected, "above") else ("pairs",):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+        np.testing.assert_allclose(found.score, expected.score, rtol=1e-12)
+        assert any(gpus[before:]) or kind == "lifted"  # a list alone stays where it is
+
+
+def test_gpus_that_cannot_be_used_leave_the_blocks_to_all_workers(parts, gpus, monkeypatch):
+    """A worker with a GPU but without CUDA in its PyTorch, such as those of this cluster."""
+    asked, submit = [], cluster.Cluster.submit
+
+    def watched(self, *args, gpus=0):
+        asked.append(gpus)
+        return submit(self, *args, gpus=gpus)
+
+    monkeypatch.setattr(cluster.Cluster, "submit", watched)
+    scores, candidates = HEURISTICS["ac"](parts.train), unbiased(parts)
+    same_ranks(scores, candidates, block_rows=4)
+    assert asked[0] == 1 and asked[-1] == 0 and not any(gpus)
+    asked.clear()
+    with running_on(partial(Ray, device=None)):
+        rank(scores, candidates, threads=2)
+    assert set(asked) == {0}
 
 
 def test_a_killed_worker_costs_nothing_but_its_blocks(tmp_path):
@@ -243,7 +305,7 @@ for args in json.loads(sys.argv[1]):
 
 def test_commands_join_a_cluster_and_print_what_threads_do(workers, tmp_path):
     address = workers.ray.get_runtime_context().gcs_address
-    on_ray = ["--engine", "ray", "--address", address]
+    on_ray = ["--engine", "ray", "--address", address, "--device", "cpu"]
     evaluate = ["evaluate", "debian-sample", "--method", "ac", "--quiet", "--json", "--no-resume"]
     predict = ["predict", "debian-sample", "--method", "cn", "--top", "30", "--repeats", "0", "--quiet", "--out"]
     commands = [

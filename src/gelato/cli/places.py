@@ -42,7 +42,7 @@ def _engine(context: click.Context, option: click.Parameter, engine: str | None)
         if engine == "ray":
             from gelato.ranking.engines.cluster import leave
 
-            make = partial(make, address=address)
+            make = partial(make, address=address, device=None if device == "cpu" else "cuda")
             context.call_on_close(leave)
         if not implied:
             make(1)  # refused now where it cannot run; a device that is not there has its own refusal

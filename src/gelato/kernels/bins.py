@@ -106,8 +106,8 @@ def _anchored(score, near):  # type: ignore[no-untyped-def]
 
 
 def bins_of(bounds: NDArray[np.float64]) -> Bins:
-    """Index sorted ``bounds`` by their leading bits."""
-    wanted = int(np.clip(8 * len(bounds), 1 << 10, 1 << 16))
+    """Index sorted ``bounds`` by their leading bits: a table that stays in the cache, unless bounds do not either."""
+    wanted = int(np.clip(8 * len(bounds), 1 << 10, max(1 << 16, len(bounds))))
     cells = Cells(*_side(-bounds[bounds < 0], wanted), *_side(bounds[bounds > 0], wanted))
     every = np.arange(cells.negative_cells + cells.positive_cells + 1)
     return Bins(bounds, np.searchsorted(_cells_of(bounds, cells), every).astype(np.int32), cells)

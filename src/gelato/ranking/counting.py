@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,6 +15,7 @@ from gelato.kernels.bins import Bins
 from gelato.ranking.job import Arrays
 from gelato.regimes import Candidates
 from gelato.scores.contract import Block, Counts, CountScan, Query, SearchScan
+from gelato.scores.ranges import recut
 from gelato.sparse.rows import distinct, from_keys
 
 AnyScan = TypeVar("AnyScan", CountScan, SearchScan)
@@ -80,6 +83,10 @@ class CountJob:
         scans = moved_scans(self.scans, device)
         return None if scans is None else CountJob(scans, self.bins)
 
+    def recut(self, blocks: Sequence[ScanBlock]) -> list[ScanBlock]:
+        """Blocks of the same scans, joined and cut where those of this job end."""
+        return recut_scans(self.scans, blocks)
+
     def pairs_of(self, block: ScanBlock) -> int:
         """How many pairs a block holds."""
         return self.scans[block[0]].pairs_of(block[1])
@@ -133,6 +140,15 @@ def moved_scans(scans: Sequence[AnyScan], device: str) -> list[AnyScan] | None:
     if all(scan is None for scan in moved):
         return None
     return [scan if there is None else there for scan, there in zip(scans, moved, strict=True)]
+
+
+def recut_scans(scans: Sequence[AnyScan], blocks: Sequence[ScanBlock]) -> list[ScanBlock]:
+    """Ascending blocks of scans, as they were elsewhere, in the blocks that these scans have here."""
+    return [
+        (i, block)
+        for i, some in groupby(blocks, itemgetter(0))
+        for block in recut([rows for _, rows in some], scans[i].blocks)
+    ]
 
 
 def query_of(candidates: Candidates) -> Query:

@@ -30,6 +30,9 @@ class Job(Protocol[Sum]):
     def moved(self, device: str) -> "Job[Sum] | None":
         """The same job on a device of PyTorch, in other blocks; ``None`` where nothing of it runs there."""
 
+    def recut(self, blocks: Sequence[Any]) -> Sequence[Any]:
+        """Ascending blocks of the job that this one was moved from, in blocks that fit here."""
+
     @property
     def space(self) -> int:
         """Bytes that one worker takes, about."""

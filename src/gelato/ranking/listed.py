@@ -1,6 +1,6 @@
 """The scores of listed pairs as a job: the list is dealt out to an engine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -50,6 +50,10 @@ class PairsJob:
         """The same job on a device."""
         listing = self.scores.listed_on(device)
         return None if listing is None else replace(self, moved_to=listing)
+
+    def recut(self, blocks: Sequence[NDArray[np.int64]]) -> Sequence[NDArray[np.int64]]:
+        """The same portions."""
+        return blocks
 
     @property
     def space(self) -> int:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.kernels.best import Best, Limits, best_of, merged
-from gelato.ranking.counting import ScanBlock, Turns, moved_scans
+from gelato.ranking.counting import ScanBlock, Turns, moved_scans, recut_scans
 from gelato.ranking.job import Arrays
 from gelato.scores.contract import BestByRow, SearchScan
+from gelato.scores.ranges import recut
 
 _ENTRIES = ("score", "key")
 _BOUNDS = ("last", "bound", "cut")
@@ -57,6 +58,10 @@ class OfferJob:
         """The same job with those scans on a device that can be there."""
         scans = moved_scans(self.scans, device)
         return None if scans is None else replace(self, scans=scans)
+
+    def recut(self, blocks: Sequence[ScanBlock]) -> list[ScanBlock]:
+        """Blocks of the same scans, joined and cut where those of this job end."""
+        return recut_scans(self.scans, blocks)
 
     @property
     def space(self) -> int:
@@ -170,6 +175,10 @@ class ByRowJob:
         """The same job on a device."""
         scan = self.scan.moved(device)
         return None if scan is None else replace(self, scan=scan)
+
+    def recut(self, blocks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Rows in blocks that end where those of this job do."""
+        return recut(blocks, self.scan.blocks)
 
     @property
     def space(self) -> int:

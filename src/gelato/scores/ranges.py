@@ -1,8 +1,10 @@
 """How the pairs of a count lie in the score matrix: for each row a range of columns, less a few."""
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,3 +106,15 @@ def _second(sides: NDArray[np.int8] | None) -> NDArray[np.bool_] | None:
 def blocks_of(begin: int, end: int, size: int) -> list[Block]:
     """Ascending blocks of at most ``size`` rows."""
     return [(first, min(first + size, end)) for first in range(begin, end, size)]
+
+
+def recut(blocks: Sequence[Block], limits: Sequence[Block]) -> list[Block]:
+    """Ascending blocks, joined where they meet and then cut wherever one of ``limits`` ends."""
+    joined: list[Block] = []
+    for begin, end in blocks:
+        if joined and joined[-1][1] == begin:
+            begin = joined.pop()[0]
+        joined.append((begin, end))
+    ends = sorted({end for _, end in limits})
+    cuts = ([begin, *ends[bisect_right(ends, begin) : bisect_left(ends, end)], end] for begin, end in joined)
+    return [block for points in cuts for block in pairwise(points)]

@@ -15,6 +15,8 @@ from gelato.graph import Graph
 from gelato.methods import METHODS
 from gelato.methods.gelato.enhance.links import enhanced_links
 from gelato.methods.gelato.model import Gelato
+from gelato.methods.gelato.step import EagerStep
+from gelato.methods.gelato.walks.choice import FULL
 from gelato.methods.heuristics import autocovariance
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
@@ -280,6 +282,27 @@ def test_a_model_trained_on_another_device_scores_the_same_here(parts, tmp_path)
     np.testing.assert_allclose(again.scores().pairs(parts.test), found.scores().pairs(parts.test), rtol=1e-12)
     here = Gelato(**FIXED, epochs=3, device="cpu").fit(parts)
     assert abs(here.history_[0].loss / found.history_[0].loss - 1) < 0.05
+
+
+def test_steps_that_cannot_be_recorded_train_the_same_model(parts, monkeypatch, caplog):
+    """Reading a loss on the host is not allowed while a CUDA graph is recorded."""
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    monkeypatch.setitem(FULL, "cuda", 2.0)  # walks are laid out, which can be recorded
+    replayed = Gelato(**FIXED, epochs=3, device="cuda").fit(parts)
+    once = EagerStep.__call__
+
+    def looking(self, batch, random):
+        loss = once(self, batch, random)
+        loss.item()
+        return loss
+
+    monkeypatch.setattr(EagerStep, "__call__", looking)
+    with caplog.at_level("INFO", logger="gelato"):
+        written = Gelato(**FIXED, epochs=3, device="cuda").fit(parts)
+    assert "not replayed" in caplog.text
+    losses = [[epoch.loss for epoch in found.history_] for found in (replayed, written)]
+    np.testing.assert_allclose(*losses, rtol=1e-6)
 
 
 def test_a_model_for_another_graph_is_refused(model, parts, tmp_path):

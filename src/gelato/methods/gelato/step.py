@@ -1,5 +1,6 @@
 """One step of training up to its gradients, as it is written or replayed from a CUDA graph."""
 
+import logging
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -10,8 +11,13 @@ from torch import Tensor, nn
 from gelato.methods.gelato.batches import Batch
 from gelato.methods.gelato.walks.listed import Listed
 
+LOG = logging.getLogger(__name__)
+
 LossOf = Callable[[Batch, torch.Generator], Tensor]
 """From a batch and randomness to a loss with gradients."""
+
+Recorded = tuple[Any, Batch, Tensor, list[Tensor | None]]
+"""A CUDA graph, the batch that it reads, and the loss and the gradients that it writes."""
 
 
 class EagerStep:
@@ -33,22 +39,26 @@ class ReplayedStep:
     """The same, recorded once for each shape of a batch and then replayed: a step costs one launch, not hundreds.
 
     Small graphs leave a GPU waiting for Python otherwise. What a step reads must stay in place: the parameters, the
-    background, and copies of the batch that are kept here.
+    background, and copies of the batch that are kept here. Where recording fails, as when other programs leave too
+    little memory for it, steps are computed as they are written.
     """
 
     def __init__(self, objective: LossOf, parameters: list[nn.Parameter], buffers: list[Tensor]) -> None:
         """``buffers``: what a step changes besides gradients (running statistics)."""
         self.eager = EagerStep(objective, parameters)
         self.parameters, self.buffers = parameters, buffers
-        self._recorded: dict[tuple[int, int], tuple[Any, Batch, Tensor, list[Tensor | None]]] = {}
+        self._recorded: dict[tuple[int, int], Recorded] = {}
+        self._recordable = True
 
     def __call__(self, batch: Batch, random: torch.Generator) -> Tensor:
         """The loss of ``batch``, with randomness from ``random``, the same generator every time."""
         seed = random.initial_seed()
         shape = (batch.p, len(batch.listed.u))
-        if shape not in self._recorded:
+        if self._recordable and shape not in self._recorded:
             with torch.cuda.device(batch.masked.device):
-                self._recorded[shape] = self._record(batch, random)
+                self._record(shape, batch, random)
+        if not self._recordable:  # a generator of its own: that of a failed recording stays bound to it
+            return self.eager(batch, torch.Generator(random.device).manual_seed(seed))
         graph, kept, loss, gradients = self._recorded[shape]
         for held, new in zip((kept.masked, *kept.listed), (batch.masked, *batch.listed), strict=True):
             held.copy_(new)
@@ -58,7 +68,7 @@ class ReplayedStep:
             parameter.grad = gradient
         return loss
 
-    def _record(self, batch: Batch, random: torch.Generator) -> tuple[Any, Batch, Tensor, list[Tensor | None]]:
+    def _record(self, shape: tuple[int, int], batch: Batch, random: torch.Generator) -> None:
         kept = Batch(batch.masked.clone(), Listed(*(part.clone() for part in batch.listed)), batch.p)
         before = [buffer.clone() for buffer in self.buffers]
         stream = _side_stream(batch.masked.device)
@@ -69,11 +79,17 @@ class ReplayedStep:
         torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(random)
-        with torch.cuda.graph(graph, stream=stream):
-            loss = self.eager(kept, random)
-        for buffer, value in zip(self.buffers, before, strict=True):
-            buffer.copy_(value)
-        return graph, kept, loss, [parameter.grad for parameter in self.parameters]
+        try:
+            with torch.cuda.graph(graph, stream=stream):
+                loss = self.eager(kept, random)
+        except RuntimeError as error:  # what CUDA reports; an error of the step itself comes back when it runs again
+            LOG.info("the steps of training are not replayed on the GPU: %s", str(error).partition("\n")[0])
+            self._recordable = False
+        else:
+            self._recorded[shape] = graph, kept, loss, [parameter.grad for parameter in self.parameters]
+        finally:
+            for buffer, value in zip(self.buffers, before, strict=True):
+                buffer.copy_(value)
 
 
 @cache

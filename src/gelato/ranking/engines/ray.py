@@ -41,10 +41,13 @@ class Ray:
     Attributes:
         threads: workers of a cluster on this machine, where there is no other.
         address: of a cluster to join, such as ``10.0.0.1:6379``; its workers are all used.
+        device: what a worker with a GPU calls it; the GPUs of a cluster run all jobs that can move there. ``None``
+            leaves them alone.
     """
 
     threads: int
     address: str | None = None
+    device: str | None = "cuda"
 
     def __post_init__(self) -> None:
         if importlib.util.find_spec("ray") is None:
@@ -66,7 +69,7 @@ class Ray:
         try:
             todo = _begun(job, whole)
             if todo:
-                _dealt(job, whole, todo, join(self.threads, self.address))
+                _dealt(job, whole, todo, join(self.threads, self.address), self.device)
         except BaseException:
             whole.save()
             raise
@@ -136,27 +139,32 @@ def _begun(job: Job[Sum], whole: _Whole[Sum]) -> list[int]:
     return todo[: len(todo) - count]
 
 
-def _dealt(job: Job[Sum], whole: _Whole[Sum], todo: list[int], cluster: Cluster) -> None:
+def _dealt(job: Job[Sum], whole: _Whole[Sum], todo: list[int], cluster: Cluster, device: str | None) -> None:
     """Run blocks as tasks, whose sizes follow what the last ones took, and become smaller in the end.
 
-    A task takes blocks from everywhere, in their order, so that hubs are shared out and all tasks are alike.
+    A task takes blocks from everywhere, in their order, so that hubs are shared out and all tasks are alike. A GPU
+    takes neighbours, which it joins, and where a job cannot move there all workers go on with it.
     """
     try:
         sent = cluster.send(job)
     except (pickle.PicklingError, AttributeError, TypeError):
         raise InputError(ALONE_ONLY) from None
-    workers, rate, merging = cluster.workers, 0.0, 0.0
+    gpus = 0 if device is None else cluster.gpus
+    workers, rate, merging = gpus or cluster.workers, 0.0, 0.0
     tasks: dict[Any, list[int]] = {}
-    # GPUs: here is where tasks of a job that can move to one would ask for it (``submit`` takes ``gpus``)
     while todo or tasks:
         while todo and len(tasks) < AHEAD * workers:
             wanted = int(rate * max(TASK, 4 * workers * merging))  # this process merges no more than they bring
-            step = -(-len(todo) // max(1, min(wanted, -(-len(todo) // (2 * workers)))))
-            blocks = todo[::step]
-            del todo[::step]
-            tasks[cluster.submit("run_blocks", sent, blocks, job.hint(whole.result))] = blocks
+            count = max(1, min(wanted, -(-len(todo) // (2 * workers))))
+            share = slice(count) if gpus else slice(None, None, -(-len(todo) // count))
+            blocks = todo[share]
+            del todo[share]
+            args = (blocks, job.hint(whole.result), device if gpus else None)
+            tasks[cluster.submit("run_blocks", sent, *args, gpus=min(1, gpus))] = blocks
         (task, *_), _ = cluster.ray.wait(list(tasks), num_returns=1)
-        arrays, seconds = cluster.result(task)
+        arrays, seconds, moved = cluster.result(task)
+        if gpus and not moved:
+            gpus, workers = 0, cluster.workers
         begin, blocks = time.perf_counter(), tasks.pop(task)
         whole.add(blocks, job.load(arrays))
         rate, merging = len(blocks) / max(seconds, 1e-3), time.perf_counter() - begin

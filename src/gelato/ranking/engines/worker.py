@@ -1,6 +1,7 @@
 """What runs on the workers of a cluster: the blocks of a job, or a call, that was sent to their machine once."""
 
 import hashlib
+import importlib.util
 import pickle
 import platform
 import time
@@ -73,15 +74,40 @@ def received(name: str, fetch: Callable[[], Packed]) -> Any:
     return _LATEST[name]
 
 
-def run_blocks(job: Any, blocks: Sequence[int], hint: NDArray[np.float64] | None) -> tuple[Arrays, float]:
-    """The result of some ascending blocks of a job, and the seconds that they took."""
-    begin = time.perf_counter()
+_MOVED: list[tuple[Any, str, Any]] = []
+"""The last job that was moved to a device, the device, and the job there, if it can be there."""
+
+
+def _moved(job: Any, device: str) -> Any:
+    if not (_MOVED and _MOVED[0][0] is job and _MOVED[0][1] == device):
+        _MOVED.clear()
+        _MOVED.append((job, device, job.moved(device) if _usable(device) else None))
+    return _MOVED[0][2]
+
+
+def _usable(device: str) -> bool:
+    """Whether PyTorch is installed here, and finds the device."""
+    if importlib.util.find_spec("torch") is None:
+        return False
+    import torch
+
+    return not device.startswith("cuda") or torch.cuda.is_available()
+
+
+def run_blocks(
+    job: Any, blocks: Sequence[int], hint: NDArray[np.float64] | None, device: str | None = None
+) -> tuple[Arrays, float, bool]:
+    """The result of some ascending blocks of a job, the seconds that they took, and whether a device ran them."""
+    begin, chosen = time.perf_counter(), [job.blocks[i] for i in blocks]
+    there = None if device is None else _moved(job, device)
+    if there is not None:
+        job, chosen = there, there.recut(chosen)
     if hint is not None:
         job.heed(hint)
     part = job.start()
-    for i in blocks:
-        job.run(part, job.blocks[i])
-    return job.dump(part), time.perf_counter() - begin
+    for block in chosen:
+        job.run(part, block)
+    return job.dump(part), time.perf_counter() - begin, there is not None
 
 
 def run_call(function: Callable[[Any], Any], item: Any) -> Any:
