@@ -57,7 +57,13 @@ class PairFeatures:
 
         A feature that this graph does not have, such as a cosine without attributes, is 0.
         """
-        known = {name: values.astype(np.float32) for name, values in self.columns(pairs)}
-        listed = [name for name in known if weighted or STRENGTH not in name] if names is None else list(names)
-        nothing = np.zeros(len(pairs), np.float32)
-        return np.column_stack([known.get(name, nothing) for name in listed]), listed
+        if names is None:
+            known = {name: values.astype(np.float32) for name, values in self.columns(pairs)}
+            listed = [name for name in known if weighted or STRENGTH not in name]
+            return np.column_stack([known[name] for name in listed]), listed
+        places = {name: i for i, name in enumerate(names)}
+        found = np.zeros((len(pairs), len(names)), np.float32)
+        for name, values in self.columns(pairs):  # one copy only
+            if name in places:
+                found[:, places[name]] = values
+        return found, list(names)
