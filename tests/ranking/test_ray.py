@@ -27,7 +27,7 @@ from gelato.ranking.engines import cluster, mapped, running_on
 from gelato.ranking.engines import ray as engine
 from gelato.ranking.engines.ray import STARTING, Ray
 from gelato.ranking.engines.threads import Threads
-from gelato.ranking.engines.worker import SHARED, packed, release, unpacked
+from gelato.ranking.engines.worker import SHARED, packed, release, run_blocks, unpacked
 from gelato.ranking.estimate import estimate
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
@@ -123,26 +123,51 @@ def gpus(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("kind", ["ac", "cn", "lifted", "directed", "bipartite"])
-def test_workers_with_a_gpu_give_what_threads_do(parts, kind, gpus):
-    pytest.importorskip("torch")
-    if kind in ("directed", "bipartite"):
-        graph = random_bipartite(4, nodes=60) if kind == "bipartite" else random_graph(3, nodes=60, directed=True)
-        parts, kind = split(graph, 0, (0.0, 0.3)), "ac"
-    scores = scores_by_name(kind, parts)
+class InTwoShares:
+    """An engine that runs two shares of a job as workers with a GPU do, in this process."""
+
+    def __init__(self, threads):
+        self.moved = []
+
+    def fold(self, job, **_):
+        whole, middle = job.start(), len(job.blocks) // 2
+        for share in (range(middle), range(middle, len(job.blocks))):
+            arrays, _, moved = run_blocks(job, share, job.hint(whole), "cpu")
+            self.moved.append(moved)
+            whole = job.merge(whole, job.load(arrays))
+        return whole
+
+
+def same_on(engine_of, parts, scores, moved):
+    """Ranks and suggestions of an engine with GPUs are those of threads, and ``moved`` tells that they were used."""
     labels = np.arange(parts.graph.n) % 2
     tests = [unbiased(parts)] if parts.graph.sides is not None else [unbiased(parts), partitioned(parts, labels)]
     calls = [lambda test=test: rank(scores, test, threads=2, block_rows=8) for test in tests]
     calls += [lambda k=k: top(scores, parts.train, k, threads=2) for k in (1, 40)]
     calls += [lambda: top(scores, parts.train, 3, threads=2, per_node=True)]
     for call in calls:
-        expected, before = call(), len(gpus)
-        with running_on(partial(Ray, device="cpu")):
+        expected = call()
+        with running_on(engine_of):
             found = call()
         for name in ("above", "tied") if hasattr(expected, "above") else ("pairs",):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
         np.testing.assert_allclose(found.score, expected.score, rtol=1e-12)
-        assert any(gpus[before:]) or kind == "lifted"  # a list alone stays where it is
+    assert any(moved)
+
+
+@pytest.mark.parametrize("kind", ["ac", "cn", "lifted", "directed", "bipartite"])
+def test_shares_on_a_device_give_what_threads_do(parts, kind):
+    pytest.importorskip("torch")
+    if kind in ("directed", "bipartite"):
+        graph = random_bipartite(4, nodes=60) if kind == "bipartite" else random_graph(3, nodes=60, directed=True)
+        parts, kind = split(graph, 0, (0.0, 0.3)), "ac"
+    one = InTwoShares(1)
+    same_on(lambda threads: one, parts, scores_by_name(kind, parts), one.moved)
+
+
+def test_workers_with_a_gpu_give_what_threads_do(parts, gpus):
+    pytest.importorskip("torch")
+    same_on(partial(Ray, device="cpu"), parts, HEURISTICS["ac"](parts.train), gpus)
 
 
 def test_gpus_that_cannot_be_used_leave_the_blocks_to_all_workers(parts, gpus, monkeypatch):

@@ -167,7 +167,7 @@ def test_on_validation_links_it_is_never_below_its_best_feature(graph, kind):
     candidates = unbiased(hidden, "valid")
     reached = metric("ap", rank(model.scores(), candidates))
     stages = stages_of(hidden.train)
-    for scores in (stages.walks | stages.paths | stages.spectra).values():
+    for scores in (stages.walks | stages.paths | dict(stages.spectra())).values():
         assert reached >= metric("ap", rank(scores, candidates)) - 0.02
     assert model.validation_[model.ranker] == max(model.validation_.values())
 
@@ -177,7 +177,7 @@ def test_candidates_are_the_union_of_exact_lists(graph):
     pairs, place = stages.candidates(40)
     unlinked = np.array([pair for pair in reference.all_pairs(graph.n, False) if graph.adjacency[pair] == 0])
     union = set()
-    for scores, share in stages.proposing.values():
+    for scores, share in stages.proposing():
         value = scores.pairs(unlinked)
         least = np.sort(value)[-int(40 * share)]
         union |= set(map(tuple, unlinked[value > least + 1e-9 * abs(least)].tolist()))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,8 @@ class PairFeatures:
             value = self._scores(scores, pairs)
             yield name, value
             yield f"{name} against chance", np.divide(value, chance, out=np.zeros_like(value), where=chance > 0)
-        for name, scores in (
-            stages.paths | stages.spectra | {f"score of {name}": each for name, each in stages.others.items()}
-        ).items():
+        others = ((f"score of {name}", scores) for name, scores in stages.others.items())
+        for name, scores in chain(stages.paths.items(), stages.spectra(), others):
             yield name, self._scores(scores, pairs)
         if self._attributes is not None:
             yield from self._attributes.columns(pairs, stages.threads).items()

@@ -203,6 +203,7 @@ class Boosted(StoredPredictor):
         """Score the candidates of the training graph; the validation links decide what ranks."""
         graph = split.train
         features = self._listed(first)
+        del first  # its eigenpairs
         sought = np.isin(pair_keys(self.listed_, graph.n), pair_keys(split.valid, graph.n))
         found = float(sought.sum()) / max(1, len(split.valid))
         scored = self.second_.scores(features, self.settings.threads)

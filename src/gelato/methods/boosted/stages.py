@@ -1,6 +1,6 @@
 """First stages: scores of all pairs that propose candidates, and are features of every pair."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -30,6 +30,12 @@ Floats = NDArray[np.float64]
 
 SHARES = {1: "all", 4: "a quarter", 16: "a sixteenth"}
 """How many of the eigenvectors count, in words that do not depend on the rank."""
+
+PROPOSING = 0.25
+"""The power of degrees whose eigenvectors propose candidates."""
+
+SPECTRA = (PROPOSING, 0.0)
+"""All powers; nodes have self-loops unless it is 0."""
 
 FULL = 0.2
 """With a larger share of nonzeros, rows of attributes are multiplied as a whole."""
@@ -92,24 +98,26 @@ class FirstStages:
             "paths of 3": WalkScores(A, A, degree**-0.5, 3, np.zeros(graph.n), directed=graph.directed),
         }
 
-    @cached_property
-    def spectra(self) -> dict[str, Scores]:
-        """Shrunken eigenvectors by name."""
-        stages: dict[str, Scores] = {}
-        for power, loops in ((0.25, "all"), (0.0, "none")):
-            pairs = self._eigenpairs(self.graph, power, loops, self.rank)
+    def spectra(self) -> Iterator[tuple[str, Scores]]:
+        """Shrunken eigenvectors and their names, one after the other: all of them would be most of the memory."""
+        for power in SPECTRA:
+            pairs = self._leading if power == PROPOSING else self._eigenpairs(self.graph, power, self.rank)
             for share, words in SHARES.items():
                 if self.rank // share > 1:
-                    stages[f"eigenvectors {power:g}, {words}"] = self._shrunken(pairs, self.rank // share)
+                    yield f"eigenvectors {power:g}, {words}", self._shrunken(pairs, self.rank // share)
         if self.augmented is not None:
-            pairs = self._eigenpairs(self.augmented, 0.5, "all", max(2, self.rank // 2))
-            stages["attribute eigenvectors"] = self._shrunken(pairs, max(2, self.rank // 2))
-        return stages
+            rank = max(2, self.rank // 2)
+            yield "attribute eigenvectors", self._shrunken(self._eigenpairs(self.augmented, 0.5, rank), rank)
 
-    def _eigenpairs(self, graph: Graph, power: float, loops: str, rank: int) -> Eigenpairs:
+    @cached_property
+    def _leading(self) -> Eigenpairs:
+        """The eigenpairs that propose, kept for their features."""
+        return self._eigenpairs(self.graph, PROPOSING, self.rank)
+
+    def _eigenpairs(self, graph: Graph, power: float, rank: int) -> Eigenpairs:
         settings = SpectralSettings(
-            power=power, self_loops=loops, rank=rank, iterations=self.iterations, random_state=self.random_state,
-            threads=self.threads,
+            power=power, self_loops="all" if power else "none", rank=rank, iterations=self.iterations,
+            random_state=self.random_state, threads=self.threads,
         )  # fmt: skip
         return pairs_of(graph, settings)
 
@@ -125,22 +133,22 @@ class FirstStages:
         full = rows.nnz > FULL * rows.shape[0] * rows.shape[1]
         return cosine(replace(self.graph, attributes=rows.toarray() if full else rows, scaling=None))
 
-    @cached_property
-    def proposing(self) -> dict[str, tuple[Scores, float]]:
+    def proposing(self) -> Iterator[tuple[Scores, float]]:
         """Stages that propose candidates, with their share of ``K``."""
-        names = ["walks of 3", "lazy walks of 3", "attribute walks of 3"]
-        stages = {name: (self.walks[name], 1.0) for name in names if name in self.walks}
-        first = next(iter(self.spectra), None)
-        if first is not None:
-            stages[first] = (self.spectra[first], 1.0)
+        for name in ("walks of 3", "lazy walks of 3", "attribute walks of 3"):
+            if name in self.walks:
+                yield self.walks[name], 1.0
+        if self.rank > 1:
+            yield self._shrunken(self._leading, self.rank), 1.0
         if self.alike is not None:
-            stages["attributes"] = (self.alike, 0.25)
-        return stages | {name: (scores, 1.0) for name, scores in self.others.items()}
+            yield self.alike, 0.25
+        for scores in self.others.values():
+            yield scores, 1.0
 
     def candidates(self, k: int) -> tuple[Pairs, NDArray[np.float64]]:
         """``(c, 2)`` pairs among the ``k`` best of any proposing stage, and their best place in a list from 0 to 1."""
         keys, places = [np.empty(0, np.int64)], [np.empty(0)]
-        for scores, share in self.proposing.values():
+        for scores, share in self.proposing():
             count = max(1, int(share * k))
             links = top(scores, self.graph, count, threads=self.threads)
             pairs = links.pairs if self.graph.directed else np.sort(links.pairs, axis=1)

@@ -14,6 +14,9 @@ from gelato.methods.spectral.settings import SELF_LOOPS
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
 
+ROWS, COLUMNS = 2048, 128
+"""How much of a product is computed at a time, to bound what lies beside the result."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScaledAdjacency:
@@ -96,10 +99,14 @@ class SparseProducts:
         return _product(self._backward, block, self._threads)
 
     def squared(self, block: Floats, times: int = 1) -> Floats:
-        """``(M^T M)^times X``."""
-        for _ in range(times):
-            block = self.backward(self.forward(block))
-        return block
+        """``(M^T M)^times X`` in the precision of ``M``, some columns at a time."""
+        result = np.empty(block.shape, self._forward.dtype)
+        for begin in range(0, block.shape[1], COLUMNS):
+            part = block[:, begin : begin + COLUMNS].astype(result.dtype)
+            for _ in range(times):
+                part = self.backward(self.forward(part))
+            result[:, begin : begin + COLUMNS] = part
+        return result
 
 
 def _product(matrix: csr_array, block: Floats, threads: int) -> Floats:
@@ -108,10 +115,12 @@ def _product(matrix: csr_array, block: Floats, threads: int) -> Floats:
     result = np.empty((n, block.shape[1]), block.dtype)
     inner = np.searchsorted(entries, np.linspace(0, matrix.nnz, threads + 1)[1:-1])
 
-    def rows(begin: int, end: int) -> None:
-        low, high = entries[begin], entries[end]
-        part = (matrix.data[low:high], matrix.indices[low:high], entries[begin : end + 1] - low)
-        result[begin:end] = csr_array(part, shape=(end - begin, matrix.shape[1])) @ block
+    def rows(first: int, last: int) -> None:
+        for begin in range(first, last, ROWS):  # SciPy's product has no place to go to but its own
+            end = min(begin + ROWS, last)
+            low, high = entries[begin], entries[end]
+            part = (matrix.data[low:high], matrix.indices[low:high], entries[begin : end + 1] - low)
+            result[begin:end] = csr_array(part, shape=(end - begin, matrix.shape[1])) @ block
 
     run_ranges([0, *np.minimum(inner, n).tolist(), n], rows)
     return result

@@ -144,11 +144,11 @@ def _power_iteration(
             pace = 1
             continue
         else:  # too nearly dependent for single precision
-            basis, least = orthonormal_basis(products.squared(basis.astype(np.float64))).astype(np.float32), 0.0
+            basis, least = orthonormal_basis(products.squared(basis)).astype(np.float32), 0.0
         done += pace
         pace = _pace(least ** (1 / pace))
         report(done, iterations + 1)
-    basis = orthonormal_basis(products.squared(basis.astype(np.float64)))
+    basis = orthonormal_basis(products.squared(basis))
     report(iterations, iterations + 1)
     return basis
 

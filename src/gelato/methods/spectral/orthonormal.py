@@ -51,6 +51,7 @@ def orthonormal_basis(block: Block) -> Block:
     first = cholesky_basis(block.copy())
     if first is None:
         return _split_basis(block)
+    del block  # no longer needed, and large
     return first[0] if first[1] > 0.1 else _tightened(first[0])
 
 
