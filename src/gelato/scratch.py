@@ -11,11 +11,12 @@ import os
 import tempfile
 import threading
 import weakref
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import ceil, prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,19 +82,60 @@ def empty(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
     if _limit is None or size < LARGE:
         return np.empty(shape, dtype)
     with tempfile.TemporaryFile(prefix="gelato-") as file:
-        try:
+        with _room(size):
             os.posix_fallocate(file.fileno(), 0, size)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-                raise
-            raise InputError(
-                f"{tempfile.gettempdir()} has no room for {in_words(size)}, which does not fit --memory; "
-                "free some space, or set TMPDIR to another folder"
-            ) from None
         held = mmap.mmap(file.fileno(), size)
     _maps.add(held)
-    array = np.frombuffer(held, dtype)
-    return array if len(shape) == 1 else array.reshape(shape)  # no view unless needed: that could not be frozen
+    numbers = np.frombuffer(held, dtype)
+    return numbers if len(shape) == 1 else numbers.reshape(shape)  # no view unless needed: that could not be frozen
+
+
+@contextmanager
+def _room(size: int) -> Iterator[None]:
+    """Say what to do when so many bytes do not fit on the disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            raise
+        raise InputError(
+            f"{tempfile.gettempdir()} has no room for {in_words(size)}, which does not fit --memory; "
+            "free some space, or set TMPDIR to another folder"
+        ) from None
+
+
+class Growing:
+    """Numbers that are appended one by one; under a cap they move to a file.
+
+    Attributes:
+        last: where to append them, an array of the standard library.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.last: array[Any] = array(kind)
+        self._file: IO[bytes] | None = None
+
+    def settle(self) -> None:
+        """Move what was appended to the file, if there is a cap."""
+        if _limit is None or not self.last:
+            return
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="gelato-")  # noqa: SIM115
+            weakref.finalize(self, self._file.close)
+        with _room(len(self.last) * self.last.itemsize):
+            self.last.tofile(self._file)
+            self._file.flush()
+        del self.last[:]
+
+    def whole(self) -> NDArray[Any]:
+        """All of them."""
+        if self._file is None:
+            return np.frombuffer(self.last, self.last.typecode)
+        self.settle()
+        with self._file:
+            held = mmap.mmap(self._file.fileno(), self._file.tell())
+        _maps.add(held)
+        return np.frombuffer(held, self.last.typecode)
 
 
 def mapped(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -110,11 +152,17 @@ def fitting(threads: int, each: int) -> int:
     """How many of some threads fit the cap if each takes so many bytes; refused if not even one does."""
     if _limit is None:
         return threads
+    left = room()
+    if each > left:
+        raise too_small(int(HIGH * _limit) - left + each)
+    return max(1, min(threads, left // max(1, each)))
+
+
+def room() -> int:
+    """Bytes that are left below the cap when all large arrays lie in their files; there must be a cap."""
+    assert _limit is not None
     release()
-    taken = resident_memory() or 0
-    if taken + each > HIGH * _limit:
-        raise too_small(taken + each)
-    return max(1, min(threads, int((HIGH * _limit - taken) // max(1, each))))
+    return int(HIGH * _limit) - (resident_memory() or 0)
 
 
 def check(needed: int) -> None:

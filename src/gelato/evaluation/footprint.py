@@ -13,6 +13,7 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io.archives import shapes
 from gelato.io.files import DAMAGED
+from gelato.io.links import PER_VALUE
 from gelato.methods import METHODS
 from gelato.runs.predictor import StoredPredictor
 from gelato.scratch import check, limit
@@ -20,17 +21,14 @@ from gelato.scratch import check, limit
 BASE = 330 << 20
 """Bytes of the program itself, and of arrays that are looked at some entries at a time."""
 
-PER_NODE, PER_HIDDEN, PER_ROW = 170, 240, 60
-"""Bytes for each node, each hidden link, and each row of a table."""
+PER_NODE, PER_HIDDEN, PER_NAME, PER_ROW = 170, 240, 150, 2
+"""Bytes for each node, each hidden link, each name of a node, and each row of a table."""
 
-PER_WEIGHT = 64
-"""Bytes for each link that has a weight or a time, which are sorted in memory."""
+PARQUET = 110 << 20
+"""Bytes of the library that reads parquet files, and of the rows that it reads together."""
 
-LINE = 64
-"""Bytes of a row of a table, at most about."""
-
-SMALL = 1 << 24
-"""Bytes of a table that needs no check."""
+LINE = 8
+"""Bytes of a row of a table, at least about."""
 
 
 def check_file(spec: str, hidden: float) -> None:
@@ -39,8 +37,7 @@ def check_file(spec: str, hidden: float) -> None:
     if limit() is None or spec in DATASETS or not path.is_file():
         return
     if path.suffix != ".npz":
-        rows = path.stat().st_size // LINE if path.stat().st_size >= SMALL else 0
-        check(BASE + PER_ROW * rows)
+        check(BASE + PARQUET * (path.suffix == ".parquet") + PER_ROW * (path.stat().st_size // LINE))
         return
     try:
         held = shapes(path)
@@ -50,13 +47,13 @@ def check_file(spec: str, hidden: float) -> None:
     kept = rows if "weights" in held or "times" in held else 0
     with np.load(path, allow_pickle=False) as archive:
         nodes = int(archive["num_nodes"]) if held.get("num_nodes") == () else 0
-    check(_needed(nodes, rows, hidden) + PER_WEIGHT * kept)
+    check(_needed(nodes, rows, hidden) + PER_VALUE * kept)
 
 
 def check_graph(graph: Graph, hidden: float) -> None:
     """Refuse a graph that cannot be ranked by walks under the cap, if a share of its links is hidden."""
     if limit() is not None:
-        check(_needed(graph.n, graph.m, hidden))
+        check(_needed(graph.n, graph.m, hidden) + PER_NAME * (0 if graph.names is None else graph.n))
 
 
 def _needed(nodes: int, links: int, hidden: float) -> int:

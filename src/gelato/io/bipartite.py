@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError
-from gelato.io.links import Links
+from gelato.io.links import AT_ONCE, Links
 from gelato.io.schema import END_COLUMNS, FIRST_COLUMNS, SHORT_COLUMNS, EdgeSchema, Layout, plain_name
 from gelato.io.table import Table
+from gelato.scratch import empty, fitting
 
+PER_NAME = 400
+"""Bytes for the names of a node while they are made and compared."""
 SHARED_TEXT = 0.5
 """Share of the values of the smaller column that, found in the other column too, shows that both hold one kind."""
 GENERIC = ("name", "title", "key", "code", "number", "no", "nr", "label", "id", "ids")
@@ -73,10 +76,11 @@ def verdict(table: Table, schema: EdgeSchema, layout: Layout, links: Links, dire
     source, *targets = (table.header[column] for column in (layout.source, *layout.targets))
     if all(same_kind(source, target) for target in targets):
         return Verdict(False, "--bipartite keeps the columns apart")
-    left, right = (np.unique(links.ends[:, side]) for side in (0, 1))
-    shared = np.intersect1d(left, right, assume_unique=True)
+    named = np.zeros((2, len(links.values)), bool)
+    for side in (0, 1):
+        named[side, links.ends[:, side]] = True
     text = any(not str(value).removeprefix("-").isdecimal() for value in links.values)
-    if text and len(shared) > SHARED_TEXT * min(len(left), len(right)):
+    if text and named.all(axis=0).sum() > SHARED_TEXT * named.sum(axis=1).min():
         return Verdict(False, "the columns share most of their values")
     return Verdict(True, "the columns have different names; --no-bipartite joins them")
 
@@ -103,15 +107,20 @@ def one_kind(links: Links) -> Nodes:
 def two_kinds(table: Table, layout: Layout, links: Links) -> Nodes:
     """Nodes of two kinds: named as written where no value stands in both columns, else ``user:1`` and ``film:1``."""
     count = len(links.values)
-    keys = (links.ends + np.array([0, count])).ravel()
-    different, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    key = different[order]
+    offset, steps = np.array([0, count]), range(0, len(links.ends), AT_ONCE)
+    first = np.full(2 * count, 2 * len(links.ends))  # of a value in a column: its first cell, if any
+    for begin in reversed(steps):
+        keys = (links.ends[begin : begin + AT_ONCE] + offset).ravel()
+        first[keys[::-1]] = np.arange(2 * begin + len(keys) - 1, 2 * begin - 1, -1)
+    key = np.argsort(first, kind="stable")[: int((first < 2 * len(links.ends)).sum())]
+    fitting(1, PER_NAME * len(key))
+    place = np.empty(2 * count, dtype=np.int64)
+    place[key] = np.arange(len(key))
+    pairs = empty(links.ends.shape, np.int64)
+    for begin in steps:
+        pairs[begin : begin + AT_ONCE] = place[links.ends[begin : begin + AT_ONCE] + offset]
     sides = (key >= count).astype(np.int8)
     plain = [links.values[code] for code in (key % count).tolist()]
-    pairs = place[inverse].reshape(-1, 2)
     if len(set(plain)) == len(plain):
         return Nodes(pairs, plain, plain, sides)
     prefixes = _prefixes(table, layout)

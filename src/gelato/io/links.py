@@ -2,7 +2,6 @@
 
 import math
 import shlex
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,6 +14,13 @@ from gelato.errors import InputError
 from gelato.io.cells import WITHOUT_WEIGHTS, clock, number_of
 from gelato.io.schema import EdgeSchema, Layout
 from gelato.io.table import Table
+from gelato.scratch import Growing, limit, room
+
+AT_ONCE = 1 << 20
+"""Links that are looked at together, and kept in memory under a cap."""
+
+PER_VALUE = 64
+"""Bytes for each link that has a weight or a time, which are sorted in memory when the graph is made."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,19 @@ def read_links(table: Table, schema: EdgeSchema, layout: Layout) -> Links:
     """All links of a table; rows of links that were only predicted are left out."""
     w, t, flag = layout.weight, layout.time, layout.flag
     index: dict[Any, int] = {}
-    ends, rows, weights, times = array("q"), array("q"), array("d"), array("d")
+    ends, rows, weights, times = grown = Growing("q"), Growing("q"), Growing("d"), Growing("d")
     time_of = None
     predicted = blank = unfilled = 0
     signed: list[tuple[int, Any]] = []
     weight = time = 0.0
+    capped, settled = limit() is not None, 0
     for number, cells in table.rows(layout.used):
+        if capped and len(rows.last) >= AT_ONCE:
+            settled += len(rows.last)
+            for each in grown:
+                each.settle()
+            if room() < (0 if w is t is None else PER_VALUE * settled):
+                raise _too_large(table.place(number), settled, len(index))
         if flag is not None and str(cells[flag]).casefold() == "true":
             predicted += 1
             continue
@@ -80,21 +93,21 @@ def read_links(table: Table, schema: EdgeSchema, layout: Layout) -> Links:
             raise _blank(table, number, layout.targets[0])
         blank += empty
         for source, target in pairs:
-            ends.append(index.setdefault(source, len(index)))
-            ends.append(index.setdefault(target, len(index)))
-            rows.append(number)
+            ends.last.append(index.setdefault(source, len(index)))
+            ends.last.append(index.setdefault(target, len(index)))
+            rows.last.append(number)
             if w is not None:
-                weights.append(weight)
+                weights.last.append(weight)
             if t is not None:
-                times.append(time)
+                times.last.append(time)
     if signed and schema.negative == "refuse":
         raise _refused(table, signed)
     return Links(
-        np.frombuffer(ends, dtype=np.int64).reshape(-1, 2),
+        ends.whole().reshape(-1, 2),
         _whole(list(index)),
-        None if w is None else np.frombuffer(weights),
-        None if t is None else np.frombuffer(times),
-        np.frombuffer(rows, dtype=np.int64),
+        None if w is None else weights.whole(),
+        None if t is None else times.whole(),
+        rows.whole(),
         LeftOut(predicted, len(signed), blank, unfilled),
     )
 
@@ -128,6 +141,13 @@ def _blank(table: Table, number: int, target: int) -> InputError:
         f"{table.place(number)}: a node has no name; fill the cell or drop the row, name other columns with source and "
         "target (--source, --target), or leave out empty cells by giving the target as a list, "
         f"target=[{named!r}] (--target {shlex.quote(f'{name},')})"
+    )
+
+
+def _too_large(place: str, links: int, nodes: int) -> InputError:
+    return InputError(
+        f"{place}: the {links:,} links so far, between {nodes:,} nodes, already take more memory than --memory allows; "
+        "give more, or store the graph as .npz without names and weights"
     )
 
 
