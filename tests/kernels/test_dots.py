@@ -20,6 +20,9 @@ def test_products_are_those_of_dense_rows(seed, n, width):
     turned = csr_array(csr_array(left)[:, ::-1])[:, ::-1]  # its indices are not sorted
     np.testing.assert_allclose(row_dots(turned, csr_array(right), pairs), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(row_dots(left, right, pairs), expected, rtol=1e-12, atol=1e-12)
+    weights = random.standard_normal(width)
+    expected = (left[pairs[:, 0]] * weights * right[pairs[:, 1]]).sum(axis=1)
+    np.testing.assert_allclose(row_dots(left, right, pairs, weights=weights), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_long_lists_are_read_in_parts(monkeypatch):

@@ -14,11 +14,16 @@ AT_ONCE = 1 << 22
 
 
 def row_dots(
-    left: csr_array | NDArray[Any], right: csr_array | NDArray[Any], pairs: NDArray[Any], threads: int | None = None
+    left: csr_array | NDArray[Any],
+    right: csr_array | NDArray[Any],
+    pairs: NDArray[Any],
+    threads: int | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[Any]:
     """``(p,)`` products ``left[u] . right[v]`` of ``(p, 2)`` pairs; both sparse or both dense.
 
-    Pairs in the order of ``u`` are the quickest: a row of ``left`` is read once for all its partners.
+    Pairs in the order of ``u`` are the quickest: a row of ``left`` is read once for all its partners. The columns of
+    dense matrices may have ``(d,)`` weights: ``sum_i left_ui weights_i right_vi``.
     """
     dots = np.zeros(len(pairs))
     listed = np.ascontiguousarray(pairs, np.int64)
@@ -27,13 +32,13 @@ def row_dots(
         width = left.nnz / max(1, left.shape[0])
     else:
         width = left.shape[1]
+        weights = np.ones(width) if weights is None else weights
     step = max(1, int(AT_ONCE // max(1, width)))
 
     def block(row: NDArray[Any] | None, begin: int) -> None:
         part = slice(begin, begin + step)
         if row is None:
-            u, v = listed[part].T
-            dots[part] = np.einsum("pd,pd->p", left[u], right[v])
+            _dense_dots(left, right, weights, listed[part], np.empty(left.shape[1]), dots[part])
         else:
             _sparse_dots(*arrays, listed[part], row, dots[part])
 
@@ -42,6 +47,21 @@ def row_dots(
 
     run_blocks(range(0, len(pairs), step), space, block, lambda row, begin: None, threads or default_threads())
     return dots
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})  # several sums at once
+def _dense_dots(left, right, weights, pairs, row, dots):  # type: ignore[no-untyped-def]
+    weighted = -1
+    for p in range(len(pairs)):
+        u, v = pairs[p, 0], pairs[p, 1]
+        if u != weighted:
+            for i in range(len(row)):
+                row[i] = left[u, i] * weights[i]
+            weighted = u
+        total = 0.0
+        for i in range(len(row)):
+            total += row[i] * right[v, i]
+        dots[p] = total
 
 
 @njit(nogil=True, cache=True)

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 Memory = TypeVar("Memory")
 Turn = TypeVar("Turn")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def default_threads() -> int:
@@ -67,6 +69,34 @@ def run_blocks(
                 worker.join()
     if failures:
         raise failures[0]
+
+
+def run_long(
+    task: Callable[[Item, Callable[[], bool]], Result], items: Sequence[Item], threads: int
+) -> Iterator[Result]:
+    """The results of ``task(item, stopped)`` in the order of the items, as many at a time as there are threads.
+
+    For calls that take long: ``stopped`` tells them to end early, by raising, after an exception in one of them or in
+    the caller. The first exception is the one that is raised here.
+    """
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def run(item: Item) -> Result:
+        try:
+            return task(item, stop.is_set)
+        except BaseException as failure:
+            failures.append(failure)
+            stop.set()
+            raise
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield from pool.map(run, items)
+        except BaseException as failure:
+            raise (failures[0] if failures else failure) from None
+        finally:
+            stop.set()
 
 
 _pool: ThreadPoolExecutor | None = None

@@ -128,9 +128,37 @@ def test_trees_are_those_of_lightgbm(rows, monkeypatch):
 
     features, labels, weights, fresh = rows
     kept, train = [], lightgbm.train
-    monkeypatch.setattr(lightgbm, "train", lambda *args: kept.append(train(*args)) or kept[0])
+    monkeypatch.setattr(lightgbm, "train", lambda *args, **more: kept.append(train(*args, **more)) or kept[0])
     forest = grown(features, labels, weights, GROWN)
     np.testing.assert_allclose(forest.scores(fresh), kept[0].predict(fresh, raw_score=True), rtol=1e-9, atol=1e-9)
+
+
+def test_bags_that_grow_at_the_same_time_are_the_same(rows):
+    features, labels, weights, _ = rows
+    alone, together = (
+        grown(features, labels, weights, replace(GROWN, bags=5, threads=threads)).tensors() for threads in (1, 8)
+    )
+    for name, array in alone.items():
+        np.testing.assert_array_equal(together[name], array)
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, MemoryError])
+def test_bags_stop_when_one_of_them_fails(rows, failure, monkeypatch):
+    import lightgbm
+
+    features, labels, weights, _ = rows
+    made, update = [], lightgbm.Booster.update
+
+    def failing(self, *args, **more):
+        made.append(1)
+        if len(made) == 20:
+            raise failure
+        return update(self, *args, **more)
+
+    monkeypatch.setattr(lightgbm.Booster, "update", failing)
+    with pytest.raises(failure):
+        grown(features, labels, weights, replace(GROWN, bags=4, trees=2000, threads=8))
+    assert len(made) < 100
 
 
 def test_trees_are_those_of_scikit_learn_where_lightgbm_cannot_be_loaded(rows, monkeypatch):

@@ -1,7 +1,6 @@
 """How long the second stage will take."""
 
 from gelato.graph import Graph
-from gelato.methods.boosted.ranker import row_share
 from gelato.methods.boosted.second import has_torch
 from gelato.methods.boosted.settings import LISTED, BoostedSettings
 from gelato.methods.heuristics import autocovariance
@@ -15,8 +14,8 @@ from gelato.splits import Split
 DECOMPOSITIONS, WALKS = 2.5, 6.0
 """What the stages of one graph take, as multiples of one decomposition and of one ranking by walks of 5 steps."""
 
-SECONDS_A_PAIR, SECONDS_A_ROW = 1e-5, 8e-8
-"""What the features of a pair take besides, and a row in one tree."""
+SECONDS_A_PAIR, SECONDS_TO_GROW, SECONDS_TO_SCORE = 1e-5, 5.5e-8, 2e-8
+"""What the features of a pair take besides, a row while a tree grows, seen or not, and a row that it scores."""
 
 COLUMNS = 39
 """Features of a pair of a graph with attributes."""
@@ -41,10 +40,9 @@ def rows_to_learn_from(graph: Graph, settings: BoostedSettings) -> int:
 
 def tree_seconds(graph: Graph, settings: BoostedSettings) -> float:
     """Seconds of growing the trees and of ranking the candidates by them."""
-    bags = settings.bag_count(graph)
-    trees = (settings.trees or settings.usual.trees) * bags
-    rows = rows_to_learn_from(graph, settings) * row_share(bags) / row_share(1)
-    return SECONDS_A_ROW * trees * (rows + LISTED * settings.candidate_count(graph))
+    trees = (settings.trees or settings.usual.trees) * settings.bag_count(graph)
+    rows = rows_to_learn_from(graph, settings)
+    return trees * (SECONDS_TO_GROW * rows + SECONDS_TO_SCORE * LISTED * settings.candidate_count(graph))
 
 
 def network_seconds(graph: Graph, settings: BoostedSettings) -> float:

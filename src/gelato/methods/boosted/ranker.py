@@ -1,13 +1,13 @@
 """Growing the trees: LightGBM, or scikit-learn's histogram gradient boosting where it cannot be loaded."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import MissingDependency
-from gelato.kernels.threads import default_threads
+from gelato.kernels.threads import default_threads, run_long
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.boosted.trees import Forest, Tree, joined
 
@@ -19,6 +19,9 @@ FEWEST_ROWS = 10
 
 ROWS_OF_A_THREAD = 20_000
 """With fewer rows, threads wait for each other more than they grow."""
+
+THREADS_OF_A_BAG = 4
+"""With more of them, further bags are grown at the same time."""
 
 Matrix = NDArray[np.float32]
 Labels = NDArray[np.bool_]
@@ -68,6 +71,8 @@ def _lightgbm(
 ) -> Iterator[tuple[list[Tree], float]]:
     import lightgbm
 
+    threads, most = settings.threads or default_threads(), 1 + len(labels) // ROWS_OF_A_THREAD
+    at_once = max(1, min(threads // min(most, THREADS_OF_A_BAG), len(seeds)))
     parameters = {
         "objective": "binary",
         "learning_rate": settings.learning_rate,
@@ -77,16 +82,24 @@ def _lightgbm(
         "feature_fraction": COLUMNS,
         "bagging_fraction": max(row_share(len(seeds)), min(1.0, FEWEST_ROWS / len(labels))),
         "bagging_freq": 1,
-        "num_threads": min(settings.threads or default_threads(), 1 + len(labels) // ROWS_OF_A_THREAD),
+        "num_threads": min(threads // at_once, most),
         "deterministic": True,
         "force_col_wise": True,
         "verbose": -1,
     }
-    data = lightgbm.Dataset(features, labels.astype(np.float32), weight=weights, params=parameters)
-    for seed in seeds:
+    data = lightgbm.Dataset(features, labels.astype(np.float32), weight=weights, params=parameters).construct()
+
+    def bag(seed: int, stopped: Callable[[], bool]) -> list[Tree]:
+        def unless_stopped(state: object) -> None:
+            if stopped():
+                raise KeyboardInterrupt
+
         own = parameters | {"bagging_seed": seed % 2**31, "feature_fraction_seed": (seed + 1) % 2**31}
-        model = lightgbm.train(own, data, settings.trees or settings.usual.trees).dump_model()
-        yield [_tree(list(_nodes(each["tree_structure"]))) for each in model["tree_info"]], 0.0
+        model = lightgbm.train(own, data, settings.trees or settings.usual.trees, callbacks=[unless_stopped])
+        return [_tree(list(_nodes(each["tree_structure"]))) for each in model.dump_model()["tree_info"]]
+
+    for trees in run_long(bag, seeds, at_once):
+        yield trees, 0.0
 
 
 def _nodes(node: dict[str, Any], place: int = 0) -> Iterator[tuple[int, float, int, int, float, int]]:

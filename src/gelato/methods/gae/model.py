@@ -11,6 +11,7 @@ from torch import Tensor
 
 from gelato.graph import Graph, Pairs
 from gelato.kernels.device.tensors import tensor_on
+from gelato.kernels.dots import row_dots
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.task import GaeTask
 from gelato.methods.gnn.encoder import Encoder, embeddings, seeded
@@ -74,8 +75,7 @@ class InnerProducts:
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of listed pairs."""
-        scores: NDArray[np.float64] = np.einsum("ph,ph->p", self.Z[pairs[:, 0]], self.Z[pairs[:, 1]])
-        return scores
+        return row_dots(self.Z, self.Z, pairs)
 
     @property
     def parts(self) -> tuple[NDArray[np.float64], ...]:

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 
 from gelato.errors import InputError
 from gelato.graph import Graph, Pairs
+from gelato.kernels.dots import row_dots
 from gelato.methods.attributes import attributes_for
 from gelato.scores import BlockScores, Scores, WalkScores, key_of
 
@@ -84,8 +85,7 @@ class _Products:
         return products
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:
-        products: NDArray[np.float64] = np.einsum("pf,pf->p", self.vectors[pairs[:, 0]], self.vectors[pairs[:, 1]])
-        return products
+        return row_dots(self.vectors, self.vectors, pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,4 +97,4 @@ class _SparseProducts:
         return products
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:
-        return np.asarray((self.vectors[pairs[:, 0]] * self.vectors[pairs[:, 1]]).sum(axis=1), dtype=np.float64)
+        return row_dots(self.vectors, self.vectors, pairs)

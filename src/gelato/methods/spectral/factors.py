@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.graph import Pairs
+from gelato.kernels.dots import row_dots
 from gelato.methods.spectral.eigen import Eigenpairs
 from gelato.scores import key_of
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Nodes = NDArray[np.int64]
-
-LISTED = 1 << 22
-"""Entries of the factors read at once when pairs are listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +53,7 @@ class FactorBlock:
 
     def listed(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of ``(p, 2)`` pairs."""
-        scores = np.empty(len(pairs))
-        step = max(1, LISTED // max(1, len(self.sign)))
-        for begin in range(0, len(pairs), step):
-            u, v = pairs[begin : begin + step].T
-            scores[begin : begin + step] = np.einsum("pr,pr->p", self.left[u] * self.sign, self.right[v])
-        return scores
+        return row_dots(self.left, self.right, pairs, weights=self.sign)
 
     @property
     def memory_bytes(self) -> int:

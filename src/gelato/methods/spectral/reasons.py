@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from gelato.explain.neighbours import NeighbourExplanation, NeighbourSum, clearest
 from gelato.graph import Graph, Pairs
 from gelato.methods.spectral.adjacency import ScaledAdjacency, scaled_adjacency
-from gelato.methods.spectral.factors import LISTED, FactorBlock
+from gelato.methods.spectral.factors import FactorBlock
 from gelato.methods.spectral.settings import SpectralSettings
 
 Nodes = NDArray[np.int64]
@@ -28,6 +28,9 @@ Values = NDArray[np.float64]
 
 LEAST_COSINE = 1e-12
 """A resemblance below this is rounding."""
+
+AT_ONCE = 1 << 22
+"""Entries of the factors read at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ class NeighbourExplainer:
     def _kernel(self, factor: Values, node: int, others: Nodes) -> tuple[Values, Values]:
         """``(d,)`` entries of ``F diag(s / l) F^T`` between a node and others, and the cosines they amount to."""
         ratio = self.factors.sign / self.factors.values
-        own, step = factor[node] * ratio, max(1, LISTED // max(1, len(ratio)))
+        own, step = factor[node] * ratio, max(1, AT_ONCE // max(1, len(ratio)))
         like, length = np.empty(len(others)), np.empty(len(others))
         for begin in range(0, len(others), step):
             rows = factor[others[begin : begin + step]]
