@@ -140,6 +140,19 @@ def test_without_torch_trees_rank_alone_and_it_says_so(fitted, monkeypatch):
     assert alone.cost(hidden).parts["train networks"] >= 0
 
 
+def test_the_cost_of_a_given_ranker_and_of_trials_with_quick_effort_is_forecast(fitted):
+    hidden = split(fitted.graph_, 0, (0.1, 0.1))
+    few = {"trees": 5, "leaves": 4, "rank": 8}
+    full, quick = (new_predictor("boosted", ranker=BOTH, effort=effort, **few) for effort in ("full", "quick"))
+    bags = {"full": settings.EFFORTS["full"].bags_alone, "quick": settings.EFFORTS["quick"].bags_alone}
+    costs = {"full": full.cost(hidden), "quick": quick.cost(hidden)}
+    grown = {effort: cost.parts["grow trees"] / bags[effort] for effort, cost in costs.items()}
+    assert grown["full"] == pytest.approx(grown["quick"])
+    assert costs["quick"].again[0] == pytest.approx(sum(costs["quick"].parts.values()))
+    pairs = hidden.train.n * (hidden.train.n - 1) // 2
+    assert full.settings.listed_count(hidden.train) == pairs < settings.LEAST_CANDIDATES
+
+
 def test_training_is_forecast_from_a_few_batches(rows):
     features = np.random.default_rng(0).standard_normal((25_000, 20)).astype(np.float32)
     labels = features[:, 0] > 1.5

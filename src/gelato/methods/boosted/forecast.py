@@ -2,7 +2,7 @@
 
 from gelato.graph import Graph
 from gelato.methods.boosted.second import has_torch
-from gelato.methods.boosted.settings import LISTED, BoostedSettings
+from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.heuristics import autocovariance
 from gelato.methods.spectral.forecast import spectral_seconds
 from gelato.methods.spectral.settings import SpectralSettings
@@ -28,21 +28,21 @@ def boosted_seconds(split: Split, settings: BoostedSettings) -> float:
     longest = autocovariance(graph, steps=5)
     compile_for(longest)
     walks = estimate(longest, unbiased(split, "valid"), threads=settings.threads).seconds
-    folds, listed = settings.fold_count(graph), LISTED * settings.candidate_count(graph)
+    folds, listed = settings.fold_count(graph), settings.listed_count(graph)
     once = DECOMPOSITIONS * spectral_seconds(graph, spectral) + WALKS * walks + SECONDS_A_PAIR * listed
     return (folds + 1) * once + tree_seconds(graph, settings) + network_seconds(graph, settings)
 
 
 def rows_to_learn_from(graph: Graph, settings: BoostedSettings) -> int:
     """How many rows all folds have, about."""
-    return min(settings.usual.rows, int(settings.fold_count(graph) * LISTED * settings.candidate_count(graph)))
+    return min(settings.usual.rows, settings.fold_count(graph) * settings.listed_count(graph))
 
 
 def tree_seconds(graph: Graph, settings: BoostedSettings) -> float:
     """Seconds of growing the trees and of ranking the candidates by them."""
     trees = (settings.trees or settings.usual.trees) * settings.bag_count(graph)
     rows = rows_to_learn_from(graph, settings)
-    return trees * (SECONDS_TO_GROW * rows + SECONDS_TO_SCORE * LISTED * settings.candidate_count(graph))
+    return trees * (SECONDS_TO_GROW * rows + SECONDS_TO_SCORE * settings.listed_count(graph))
 
 
 def network_seconds(graph: Graph, settings: BoostedSettings) -> float:

@@ -303,18 +303,11 @@ class Boosted(StoredPredictor):
         return boosted_seconds(split, self.settings)
 
     def cost(self, split: Split) -> FitCost:
-        """Time one fold; trees and networks are forecast."""
-        folds = self.settings.fold_count(split.train)
-        few = {"folds": 1, "trees": PROBE_TREES, "bags": 1, "networks": 0}
-        probe = type(self)(**{**self.settings.as_dict(), **few}).fit(split)
-        times = probe.timings()
-        parts = {
-            "hide links": folds * times["rows"],
-            "grow trees": tree_seconds(split.train, self.settings),
-            "train networks": network_seconds(split.train, self.settings),
-            "rank candidates": times["candidates"],
-        }
-        return FitCost(parts, probe, again=(sum(parts.values()), 0.0))
+        """Time one fold, and one with quick effort for the trials; trees and networks are forecast."""
+        parts, probe = _probed(split, self.settings)
+        quick = self.settings.replaced(effort="quick", networks=min(1, self.settings.network_count(split.train)))
+        again = parts if self.settings.effort == "quick" else _probed(split, quick)[0]
+        return FitCost(parts, probe, again=(sum(again.values()), 0.0))
 
     def learned(self) -> dict[str, Any]:
         """What was learned besides the trees."""
@@ -341,6 +334,20 @@ class Boosted(StoredPredictor):
             name: restored_inside(about, tensors, f"stage.{name}.", new_predictor, outer)
             for name, about in learned["others"].items()
         }
+
+
+def _probed(split: Split, settings: BoostedSettings) -> tuple[dict[str, float], Boosted]:
+    """Seconds of a fit by what they are for, and the model of one fold and a few trees that they were taken from."""
+    few = settings.replaced(folds=1, trees=PROBE_TREES, bags=1, networks=0, ranker=None)
+    probe = Boosted(**few.as_dict()).fit(split)
+    times = probe.timings()
+    parts = {
+        "hide links": settings.fold_count(split.train) * times["rows"],
+        "grow trees": tree_seconds(split.train, settings),
+        "train networks": network_seconds(split.train, settings),
+        "rank candidates": times["candidates"],
+    }
+    return parts, probe
 
 
 def best_ranker(

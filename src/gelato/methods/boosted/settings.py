@@ -113,7 +113,7 @@ class BoostedSettings(Settings):
         """How many folds to hide, no more than there are links to hide and rows to learn from."""
         if self.folds is not None:
             return max(1, min(self.folds, graph.m - 1))
-        by_pairs = round(self.usual.pairs / (LISTED * self.candidate_count(graph)))
+        by_pairs = round(self.usual.pairs / self.listed_count(graph))
         return max(1, min(self.usual.folds, max(FEWEST_FOLDS, by_pairs), graph.m - 1))
 
     def candidate_count(self, graph: Graph) -> int:
@@ -122,6 +122,11 @@ class BoostedSettings(Settings):
             return self.candidates
         usual = self.usual
         return int(min(max(usual.candidates * graph.m, LEAST_CANDIDATES), usual.most_candidates))
+
+    def listed_count(self, graph: Graph) -> int:
+        """Distinct candidates of all first stages, about, and no more than there are pairs."""
+        pairs = graph.n * (graph.n - 1) // (1 if graph.directed else 2)
+        return max(1, min(int(LISTED * self.candidate_count(graph)), pairs))
 
     def network_count(self, graph: Graph) -> int:
         """How many networks to train."""
