@@ -196,7 +196,7 @@ class LinkPredictor(ABC):
         check_nodes(listed, self.graph_.n)
         for u in listed[listed[:, 0] == listed[:, 1], 0].tolist():
             raise InputError(
-                f"a link joins two different nodes, got {self.graph_.name_of(u)!r} twice; give another one"
+                f"a link joins two different nodes, got {self.graph_.name_of(u)!r} twice; replace one of them"
             )
         explain, explained = self.explainer(), list[PairExplanation]()
         for begin in range(0, len(listed), EXPLAINED):

@@ -96,7 +96,7 @@ class StoredPredictor(LinkPredictor):
 
     def unshared(self) -> str | None:
         """Why several processes cannot share ``fit``, and what to do instead; ``None`` where they can."""
-        return f"{self.method} is fitted by one; start it without torchrun"
+        return f"{self.method} is fitted in one process; start it without torchrun"
 
     @property
     def selects(self) -> bool:
