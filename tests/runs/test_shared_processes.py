@@ -102,7 +102,8 @@ def test_under_torchrun_one_process_writes_and_speaks(args, whole, tmp_path):
 @pytest.mark.parametrize("regime", ["unbiased", "biased"])
 def test_only_parts_are_shared(monkeypatch, regime):
     monkeypatch.setattr(home, "_current", World(0, 2))
-    with pytest.raises(InputError, match=f"2 processes were started, but regime '{regime}' trains in one process; use regime=partitioned, or"):
+    refusal = f"2 processes were started, but regime '{regime}' trains in one process; use regime=partitioned, or"
+    with pytest.raises(InputError, match=refusal):
         Gelato(regime=regime).fit(split(graph()))
     with pytest.raises(InputError, match="but gcn is fitted in one process; start it without torchrun"):
         new_predictor("gcn").fit(split(graph()))
