@@ -86,8 +86,8 @@ def main() -> None:
         rounds.append({case: each["seconds"] for case, each in done.items()})
     faster = statistics.median(each["ray 1"] / each["ray 2"] for each in rounds)
     slower = statistics.median(each["ray 2"] / each["threads 2"] for each in rounds)
-    print(f"two workers are {faster:.2f} times as fast as one (bar: at least {LEAST_FASTER})")
-    print(f"two workers take {slower:.2f} times as long as two threads (bar: at most {MOST_OF_THREADS})")
+    print(f"two workers are {faster:.2f} times as fast as one (target: at least {LEAST_FASTER})")
+    print(f"two workers take {slower:.2f} times as long as two threads (target: at most {MOST_OF_THREADS})")
 
 
 if __name__ == "__main__":

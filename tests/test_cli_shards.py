@@ -83,7 +83,7 @@ def test_what_cannot_be_shared_is_refused(folder, capsys):
         ((*predict, "--shard", "1/2", *part), "--shard needs --model, or a --method that needs no training"),
         ((*predict, "--method", "gcn", "--shard", "1/2", *part), "--shard needs --model"),
         ((*predict, *ac, "--shard", "1/2"), "--shard needs --out FILE"),
-        (("merge", "edges.csv"), "edges.csv cannot be merged: it is no part of a shared run"),
+        (("merge", "edges.csv"), "edges.csv cannot be merged: it is not part of a shared run"),
         (("merge", *shares(1, *evaluate, *ac), "--out", "x.csv"), "--out is for the links of 'predict'"),
     ):
         assert message in refused(capsys, *args)
@@ -94,6 +94,6 @@ def test_a_graph_that_changed_is_noticed(folder, capsys):
     parts = shares(2, "evaluate", "edges.csv", "--method", "ac")
     shutil.copy("edges.csv", "kept.csv")
     (folder / "edges.csv").write_text((folder / "edges.csv").read_text() + "n0,n119\nn3,n100\n")
-    assert "the parts do not fit: they were made with another graph" in refused(capsys, "merge", *parts)
+    assert "the parts do not match this run: they were made with another graph" in refused(capsys, "merge", *parts)
     shutil.copy("kept.csv", "edges.csv")
     assert main(["merge", *parts]) == 0

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """A mapping from names to parts that only grows; the command line and the contract tests iterate it."""
+    """A mapping from names to parts; ``register`` adds one. The command line and the contract tests iterate over it."""
 
     def __init__(self, kind: str, parts: Mapping[str, T]) -> None:
         self.kind = kind

@@ -50,7 +50,7 @@ def capped(size: int | None) -> Iterator[None]:
         yield
         return
     if resident_memory() is None or not hasattr(mmap.mmap, "madvise"):
-        raise InputError("--memory needs a system that tells the memory of a process, such as Linux; leave it out")
+        raise InputError("--memory needs a system that reports the memory of a process, such as Linux; leave it out")
     before, _limit = _limit, size
     stop = threading.Event()
     watcher = threading.Thread(target=_watch, args=(stop, size), name=__name__, daemon=True)

@@ -63,7 +63,7 @@ class Split:
             valid, test = file["valid"], file["test"]
             name, fingerprint = str(about["name"]), about["graph"]
         except (*DAMAGED, RecursionError) as error:
-            raise InputError(f"{path} is not a split written by Split.save: {error}") from None
+            raise InputError(f"{path} is not a split written by Split.save: {error}; make it again") from None
         if fingerprint != graph.fingerprint:
             raise InputError(f"{path} was made for another graph; make a new split, or load the graph it belongs to")
         valid, test = (_loaded(pairs, graph, f"{path}: {kind}") for pairs, kind in ((valid, "valid"), (test, "test")))

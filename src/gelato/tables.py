@@ -106,7 +106,7 @@ def members_table(name: str, rows: Sequence[dict[str, Any]]) -> Table:
         time, needed = span(row["predicted_seconds"] or 0.0), f"--budget {row['budget']}"
         allowed = f"skipped: about {time} more ({needed} allows it)"
         if row["at_least"]:
-            allowed = f"skipped: at least {time} more, give more than {needed}"
+            allowed = f"skipped: at least {time} more (needs more than {needed})"
         outcome = f"left out: {row['why']}" if row["why"] else allowed if row["budget"] else ""
         cells = (row["name"], "" if row["ap"] is None else percent(row["ap"]), seconds)
         table.add_row(*cells, "chosen" if row["chosen"] else escape(outcome), style="bold" if row["chosen"] else "")

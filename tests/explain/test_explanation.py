@@ -221,7 +221,7 @@ def test_evidence_tells_weights_of_the_model_and_is_checked_against_the_scores()
     }
     assert all(edge.similarity == 0.3 and edge.learned is None for edge in found.edges.values())
     other = Graph.from_edges(walked.edges, weights=[0.1, 0.2, 0.3])
-    with pytest.raises(InputError, match="evidence belongs to another model than the scores"):
+    with pytest.raises(InputError, match="evidence and the scores belong to different models"):
         explain(autocovariance(other), graph, 0, 1, evidence=evidence)
 
 

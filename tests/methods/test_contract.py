@@ -277,7 +277,7 @@ def test_stopped_and_resumed_it_ends_like_an_undisturbed_training(name, fitted, 
 def test_a_graph_that_it_does_not_fit_is_refused_in_python_too(name, graph):
     directed = Graph.from_edges(graph.edges, graph.n, directed=True, attributes=graph.attributes)
     if METHODS[name].unfit(directed) is not None:
-        with pytest.raises(InputError, match="cannot tell the direction of links"):
+        with pytest.raises(InputError, match="cannot tell the direction of links; use a method for directed graphs"):
             twin(name).fit(directed)
     else:
         assert twin(name).fit(directed).scores().directed

@@ -220,7 +220,7 @@ def test_scores_without_a_key_run_on_threads_only():
     for function in (Products(graph.n), lambda rows, columns: np.ones((len(rows), len(columns)))):
         scores = BlockScores(graph.n, function)
         for call in (partial(rank, scores, unbiased(parts)), partial(top, scores, parts.train, 3)):
-            with pytest.raises(InputError, match="without a key, and only threads run it"):
+            with pytest.raises(InputError, match="without a key, which only threads can run"):
                 call(engine="ray")
 
 
@@ -349,8 +349,8 @@ def test_commands_join_a_cluster_and_print_what_threads_do(workers, tmp_path):
     assert one == other
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert done.stderr.splitlines() == [
-        "gelato: --address is that of a Ray cluster; add --engine ray; see 'gelato evaluate --help'",
-        "gelato: --shard and --engine ray both deal out the work; use one of them; see 'gelato evaluate --help'",
+        "gelato: --address is for a Ray cluster; add --engine ray; see 'gelato evaluate --help'",
+        "gelato: --shard and --engine ray both divide the work; use one of them; see 'gelato evaluate --help'",
     ]
 
 

@@ -147,12 +147,12 @@ def test_parts_that_do_not_fit_are_refused(graph, tmp_path):
         ([one, one], "a part is given twice"),
         ([one, other], "are parts of different runs: 'gelato evaluate other.csv' in 2 shares and 'gelato evaluate"),
         ([one, changed], "made from the same files"),
-        ([one, noise], "noise.npz cannot be merged: it is no part of a shared run; give the files that --shard wrote"),
+        ([one, noise], "noise.npz cannot be merged: it is not part of a shared run; give the files that --shard wrote"),
         ([one, tmp_path / "none.npz"], "none.npz cannot be merged: No such file or directory"),
     ):
         with pytest.raises(InputError, match=message):
             Merged.read(paths)
-    with pytest.raises(InputError, match="the parts do not fit"), running_on(Merged.read([one, two]).engine):
+    with pytest.raises(InputError, match="the parts do not match this run"), running_on(Merged.read([one, two]).engine):
         rank(HEURISTICS["cn"](parts.train), candidates, block_rows=16)
 
 

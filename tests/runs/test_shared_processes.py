@@ -102,9 +102,10 @@ def test_under_torchrun_one_process_writes_and_speaks(args, whole, tmp_path):
 @pytest.mark.parametrize("regime", ["unbiased", "biased"])
 def test_only_parts_are_shared(monkeypatch, regime):
     monkeypatch.setattr(home, "_current", World(0, 2))
-    with pytest.raises(InputError, match=f"2 processes were started, but regime '{regime}'.*use regime=partitioned or"):
+    refusal = f"2 processes were started, but regime '{regime}' trains in one process; use regime=partitioned, or"
+    with pytest.raises(InputError, match=refusal):
         Gelato(regime=regime).fit(split(graph()))
-    with pytest.raises(InputError, match="but gcn is fitted by one; start it without torchrun"):
+    with pytest.raises(InputError, match="but gcn is fitted in one process; start it without torchrun"):
         new_predictor("gcn").fit(split(graph()))
 
 
@@ -114,7 +115,7 @@ def test_a_mistake_is_told_once_on_every_machine(monkeypatch, capsys, local, say
         monkeypatch.setenv(name, value)
     assert main(["evaluate", "debian-sample", "--method", "cn"]) == 2
     told = capsys.readouterr()
-    assert told.out == "" and told.err.count("only 'gelato fit' can be shared by processes") == says
+    assert told.out == "" and told.err.count("only 'gelato fit' runs in several processes") == says
 
 
 def test_a_start_by_torchrun_is_known_by_its_variables(monkeypatch):

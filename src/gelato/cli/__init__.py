@@ -107,7 +107,7 @@ def cli() -> None:
     """Find missing links in sparse, attributed graphs, and evaluate link predictors against every pair."""
     command = click.get_current_context().invoked_subcommand
     if launched().size > 1 and command not in (None, fit.name):
-        raise InputError(f"only '{PROGRAM} {fit.name}' can be shared by processes; run {command} without torchrun")
+        raise InputError(f"only '{PROGRAM} {fit.name}' runs in several processes; run {command} without torchrun")
 
 
 for command in (

@@ -236,7 +236,7 @@ def estimate(
     """
     if step == "evaluate":
         if config or budget is not None:
-            raise click.UsageError("--config and --budget are for --step predict; give --option for evaluate")
+            raise click.UsageError("--config and --budget are for --step predict; use --option for evaluate")
         _estimate_evaluation(name, split, options, method, device, as_json, test)
         return
     from gelato.evaluation.forecast import forecast

@@ -202,7 +202,7 @@ REHEARSING = [
         help="Seed for everything random.",
     ),
 ]
-"""How the precision of suggestions is told."""
+"""How the precision of suggestions is estimated."""
 
 COMPARING = [
     click.option(
@@ -238,7 +238,7 @@ CAPPED = [
         expose_value=False,
         is_eager=True,
         callback=_cap,
-        help="Keep the memory of the whole process below SIZE, such as 4G; what does not fit lives in files.",
+        help="Limit the memory of the whole process to SIZE, such as 4G; what does not fit is kept in files.",
     )
 ]
 """How much memory may be taken; for methods that need no training."""

@@ -44,7 +44,7 @@ def outputs(**checks: Check) -> Callable[[Callable[..., None]], Callable[..., No
 def part_file(option: str, path: str, inputs: Inputs) -> None:
     """The part of a share."""
     if not path.endswith(".npz"):
-        raise click.UsageError(f"the part of a share is an npz file: its name must end in .npz, got {path}")
+        raise click.UsageError(f"--shard writes an npz file: its name must end in .npz, got {path}")
     _file(option, path, inputs)
 
 

@@ -29,7 +29,7 @@ def _engine(context: click.Context, option: click.Parameter, engine: str | None)
     """Let the scans of a command run on its engine; ``--device cuda`` scans there too, unless told otherwise."""
     device, address = context.params.get("device"), context.meta.get(ADDRESS)
     if address is not None and engine != "ray":
-        raise click.UsageError("--address is that of a Ray cluster; add --engine ray", context)
+        raise click.UsageError("--address is for a Ray cluster; add --engine ray", context)
     implied = engine is None and device is not None and device.startswith("cuda")
     engine = "cuda" if implied else engine
     if engine is not None and not context.resilient_parsing:

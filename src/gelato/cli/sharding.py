@@ -70,7 +70,7 @@ def check_shard(shard: tuple[int, int] | None, out: str | None) -> bool:
         raise click.UsageError("--shard needs --out FILE, where its part is written")
     engine = click.get_current_context().meta.get(ENGINE)
     if shard is not None and engine == "ray":
-        raise click.UsageError("--shard and --engine ray both deal out the work; use one of them")
+        raise click.UsageError("--shard and --engine ray both divide the work; use one of them")
     if shard is not None and engine == "cuda":
         raise click.UsageError("--shard ranks on threads, not on a GPU; add --engine threads")
     return shard is not None

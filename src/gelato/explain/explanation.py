@@ -155,7 +155,7 @@ def _edges(scores: WalkScores, graph: Graph, keys: Sequence[tuple[int, int]], ev
     stated = np.array([0.0 if each is None else each[0].weight for each in support])
     comparable = scores.sign < 0 and _one_weight(scores) and (stated > 0).any()
     if comparable and _unit(stated, _walked(scores, pairs)) is None:
-        raise InputError("the evidence belongs to another model than the scores: its links have different weights")
+        raise InputError("the evidence and the scores belong to different models: their links have different weights")
     weight = _weights(scores, pairs, stated)
     return {
         key: Edge(*key, "self-loop", w)

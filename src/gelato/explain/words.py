@@ -117,7 +117,7 @@ def _straight(explanation: "Explanation", share: str) -> str:
 
 def _rank(explanation: "PairExplanation") -> str:
     if explanation.same_side:
-        return "; both are on the same side of the bipartite graph, and such a pair is never suggested"
+        return "; both are on the same side of the bipartite graph, and such pairs are never suggested"
     if explanation.rank is None:
         return "; already linked" if explanation.linked else ""
     tied = f", tied with {explanation.tied:,} more" if explanation.tied else ""

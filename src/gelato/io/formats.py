@@ -62,11 +62,11 @@ def read_graph(
             holds well-known names of columns, or when it holds words where the row below holds numbers.
         delimiter: what separates the columns of a text file, one character or a word such as ``tab``; by default the
             suffix decides and, where it gives one column only, the first rows.
-        isolated: what becomes of nodes of the attribute table that no link names: ``"keep"`` (or ``True``),
+        isolated: what to do with nodes in the attribute table that have no link: ``"keep"`` (or ``True``),
             ``"drop"``, or ``"refuse"`` (or ``False``).
         predicted: column that is true for links that were only predicted, which are left out; by default one called
             predicted, ``False`` to treat them like other links.
-        negative: what becomes of rows with negative or zero weights: ``"refuse"``, ``"drop"``, or ``"absolute"``,
+        negative: what to do with rows whose weight is negative or zero: ``"refuse"``, ``"drop"``, or ``"absolute"``,
             which takes the size of the weight.
         bipartite: whether the two node columns name different things, such as users and films, so that 1 in one and 1
             in the other are two nodes. By default they do when there is a header, their names differ and are not a

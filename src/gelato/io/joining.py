@@ -145,7 +145,7 @@ def _is_mentioned(nodes: Nodes, row_of: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _unlinked(table: AttributeTable, alone: NDArray[np.intp], label: str) -> InputError:
     node = int(alone[0])
-    others = "" if len(alone) == 1 else f", and {len(alone) - 1:,} more have none"
+    others = "" if len(alone) == 1 else f", and {len(alone) - 1:,} more nodes have no link"
     return InputError(
         f"{table.place(node)}: unknown node {table.names[node]!r}: no link of {label} names it{others}; correct it, or "
         "keep nodes without links with isolated='keep' (--isolated keep) or leave them out with isolated='drop' "

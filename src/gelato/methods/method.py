@@ -59,15 +59,15 @@ class Method:
         about: one sentence.
         cites: where it was published.
         trains: whether ``fit`` learns from links, for longer than a ranking takes.
-        extra: what must be installed for it, as in ``pip install 'gelato-links[extra]'``, with the package that tells.
-        unfit: why it does not fit a graph, told without building or training it; ``None`` if it does.
-        blind: why, with some options, it cannot tell the pairs of a graph apart; ``None`` if it can. It runs all the
-            same where it is named, with a remark.
+        extra: what must be installed for it, as in ``pip install 'gelato-links[extra]'``, and the package to look for.
+        unfit: why it does not fit a graph, known without building or training it; ``None`` if it does.
+        blind: why, with some options, it cannot tell the pairs of a graph apart; ``None`` if it can. If named, it runs
+            all the same, with a remark.
         grid: what ``tune`` searches, in this order.
-        work: about how many steps it takes to score all pairs, where that is known beforehand.
-        compared: whether reports hold other methods against it.
+        work: about how many steps it takes to score all pairs, where that is known in advance.
+        compared: whether reports compare other methods with it.
         compares: whether ``fit`` runs other methods to take the best of them; ``--method all`` leaves it out.
-        quick: settings for a training on the spot, where nobody says otherwise.
+        quick: settings for training on the spot, unless others are given.
         score: of a heuristic, the function from a graph and options to scores.
     """
 

@@ -31,7 +31,7 @@ EXPLAINED = 64
 
 
 class LinkPredictor(ABC):
-    """scikit-learn's habits for link prediction: parameters in, ``fit``, then ``predict`` and the rest.
+    """scikit-learn's conventions for link prediction: parameters, ``fit``, then ``predict`` and the rest.
 
     Nodes are given by their names. An array of integers holds indices, as everywhere in this package, unless the names
     are integers themselves.
@@ -152,7 +152,7 @@ class LinkPredictor(ABC):
         """The ``k`` best pairs that are not linked yet, exactly, of all pairs; ties in the order of the nodes.
 
         Args:
-            k: how many; fewer come back if there are no more.
+            k: how many; fewer are returned if there are not enough.
             per_node: the ``k`` best partners of each node instead.
             nodes: only pairs with one of these nodes.
             between: two lists of nodes; only pairs with one end in each.
@@ -196,7 +196,7 @@ class LinkPredictor(ABC):
         check_nodes(listed, self.graph_.n)
         for u in listed[listed[:, 0] == listed[:, 1], 0].tolist():
             raise InputError(
-                f"a link joins two different nodes, got {self.graph_.name_of(u)!r} twice; give another one"
+                f"a link joins two different nodes, got {self.graph_.name_of(u)!r} twice; replace one of them"
             )
         explain, explained = self.explainer(), list[PairExplanation]()
         for begin in range(0, len(listed), EXPLAINED):

@@ -106,7 +106,7 @@ class Suggestions:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def write(self, path: str | os.PathLike[str], *, safe: bool = False) -> None:
-        """Write a CSV, TSV, Parquet or JSON file, depending on the suffix; whole or not at all.
+        """Write a CSV, TSV, Parquet or JSON file, depending on the suffix, completely or not at all.
 
         ``safe`` puts an apostrophe before text that a spreadsheet would take for a formula, as in ``write_table``.
         """

@@ -44,8 +44,8 @@ class Estimate:
 def estimate(scores: Scores, candidates: Candidates, *, threads: int | None = None, seed: int = 0) -> Estimate:
     """Predict time and memory of ``rank(scores, candidates)`` from a sample, in a way that suits these scores.
 
-    With the engine of a GPU in use, from the time of one block there; memory is that of the host. With that of a
-    cluster, for all its workers; memory is that of this process, which sends the scores to each machine.
+    With the engine ``cuda``, one block is timed on the GPU, and the memory is that of the host. With the engine
+    ``ray``, the time is for all workers of the cluster, and the memory is that of this process.
 
     Args:
         scores: any predictor.

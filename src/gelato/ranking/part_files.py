@@ -82,5 +82,5 @@ def read_part(path: Path) -> Part:
                 pieces[str(arrays[name])] = Piece(int(arrays[f"{i}.blocks"]), arrays[f"{i}.places"], own)
         return Part(int(about["number"]), int(about["count"]), tuple(map(str, about["command"])), pieces)
     except DAMAGED as error:
-        what = error.strerror if isinstance(error, OSError) and error.strerror else "it is no part of a shared run"
+        what = error.strerror if isinstance(error, OSError) and error.strerror else "it is not part of a shared run"
         raise InputError(f"{path} cannot be merged: {what}; give the files that --shard wrote") from None

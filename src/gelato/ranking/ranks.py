@@ -18,7 +18,7 @@ class Ranks:
         tied: ``(p,)`` number of negatives with the same score.
         negatives: number of negatives in all.
         level: ``(p,)`` place of each positive among them, the better the higher, equal exactly when they are tied;
-            where it is left out the scores tell it.
+            by default it follows from the scores.
     """
 
     score: NDArray[np.float64]

@@ -98,7 +98,7 @@ class Sharing:
             return Threads(self.threads).fold(job, progress=progress)
         share, key = self.share, None if identity is None else identity()
         if key is None:
-            raise InputError("these scores cannot be told from others, so --shard does not work with them")
+            raise InputError("these scores have no key to identify them, so --shard does not work with them")
         if key not in share.pieces:
             mine = (share.number - 1, share.count)
             kept = Checkpoint(share.unfinished, key_of(key, share.number, share.count))
@@ -180,8 +180,8 @@ class Merging:
         if key is None or pieces is None:
             if dealt and not self.merged.used:
                 raise InputError(
-                    "the parts do not fit: they were made with another graph, another model or another release of"
-                    " gelato; make them again"
+                    "the parts do not match this run: they were made with another graph, another model or another"
+                    " release of gelato; make them again"
                 )
             return Threads(self.threads).fold(job, progress=progress, checkpoint=checkpoint, identity=identity)
         done = np.sort(np.concatenate([piece.places for piece in pieces]))

@@ -59,13 +59,13 @@ def top(
 ) -> Links:
     """The ``k`` best of all pairs that are not links of ``graph``; fewer if fewer qualify.
 
-    On a bipartite graph, only pairs across its two sides take part, even with the restrictions below.
-    Pairs that no walk joins take part like all others. Memory is ``O(n + k)`` for each thread, besides the result;
-    time that of walks from the nodes that matter: all, or with ``nodes`` or ``between`` those of the smaller side.
+    On a bipartite graph, only pairs across its two sides are ranked, even with the restrictions below.
+    Pairs that no walk joins are ranked like all others. Each thread needs ``O(n + k)`` memory besides the result. The
+    time is that of walks from all nodes or, with ``nodes`` or ``between``, from the smaller set of nodes.
 
-    Ties come in the order of ``(u, v)``, also at the cut. Scores tie when rounding may explain their difference
-    (docs/decisions.md, 3): the best score that is left begins a level, those within the tolerance of it belong to it,
-    and inside a level ``(u, v)`` decides. So no pair comes before one that is better by more than the tolerance.
+    Ties are listed in the order of ``(u, v)``, also at the cut. Scores tie when rounding may explain their difference
+    (docs/decisions.md, 3): the best remaining score begins a level, scores within its tolerance belong to the level,
+    and a level is sorted by ``(u, v)``. So no pair comes before one that is better by more than the tolerance.
 
     Args:
         scores: any predictor.

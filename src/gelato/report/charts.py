@@ -67,12 +67,12 @@ def _wanted(report: Report) -> Iterator[_Wanted]:
 
 
 def _of_test(measured: Measured) -> Iterator[_Wanted]:
-    words = "Average precision of each method. From bar to bar, only the non-links it is tested against change."
+    words = "Average precision of each method. Its bars differ only in the non-links it is tested against."
     height = 1.3 + 0.45 * len(measured.methods)
     yield "regimes", "comparison", words, partial(draw_regimes, measured=measured), height
     words = "The share of hidden links that rank above the k-th best non-link. Higher is better."
     yield "hits", "curves", words, partial(draw_hits, measured=measured), 3.7
-    words = "The share of hidden links among the first k pairs. A line stops where there are none."
+    words = "The share of hidden links among the first k pairs. A line has a gap where there are none."
     yield "precision", "curves", words, partial(draw_precision, measured=measured), 3.7
     for density in measured.densities:
         name = "model" if density.method == measured.name else density.method

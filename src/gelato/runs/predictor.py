@@ -96,7 +96,7 @@ class StoredPredictor(LinkPredictor):
 
     def unshared(self) -> str | None:
         """Why several processes cannot share ``fit``, and what to do instead; ``None`` where they can."""
-        return f"{self.method} is fitted by one; start it without torchrun"
+        return f"{self.method} is fitted in one process; start it without torchrun"
 
     @property
     def selects(self) -> bool:
@@ -283,7 +283,10 @@ class StoredPredictor(LinkPredictor):
                 f" graph are {kinds[graph.directed]}; train a model for it"
             )
         if self.columns_ is None and self.uses_attributes and graph.f != self._graph.f:
-            raise InputError(f"the model learned from {self._graph.f:,} attributes, but the graph has {graph.f:,}")
+            raise InputError(
+                f"the model learned from {self._graph.f:,} attributes, but the graph has {graph.f:,}; give it the same"
+                " attributes, or train a model for it"
+            )
         twin = copy(self)
         twin.remarks_, twin.valid_ = [], self._seen.selected_in(graph)
         if self.columns_ is not None and self.uses_attributes:

@@ -51,7 +51,7 @@ def walk_on(scores: "WalkScores", device: torch.device) -> DeviceWalk | None:
     if device not in moved:
         moved[device] = device_walk(scores.walk, device)
         if moved[device] is None:
-            LOG.warning("weights of links differ by so many orders of magnitude that they are ranked by the CPU")
+            LOG.warning("link weights differ by too many orders of magnitude for the GPU, so the CPU ranks the pairs")
     return moved[device]
 
 

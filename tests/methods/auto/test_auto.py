@@ -319,12 +319,12 @@ def test_what_was_compared_is_said_in_plain_words():
     skipped = Entry("gelato", "gelato", "skipped", predicted_seconds=830.0, budget=25)
     assert words([*entries, skipped], entries[1], 253) == [
         "Compared 2 methods on 253 hidden links: cn 1.90%, ac 2.40% (average precision).",
-        "ac ranks best and makes the suggestions; skipped gelato: it would take about 14 more minutes, --budget 25"
-        " allows it.",
+        "ac ranks best and makes the suggestions; skipped gelato, which would take about 14 more minutes (--budget 25"
+        " allows it).",
     ]
     bound = replace(skipped, at_least=True)
     assert (
-        "it would take at least 14 more minutes, so give more than --budget 25."
+        "which would take at least 14 more minutes (needs more than --budget 25)."
         in words([*entries, bound], entries[1], 9)[1]
     )
     assert "on only 1 hidden link:" in words(entries, entries[1], 1)[0]

@@ -175,11 +175,12 @@ def test_a_model_with_attributes_scores_other_graphs_of_as_many(name):
     assert applied.shape == (other.n**2,) and np.isfinite(applied).all()
     np.testing.assert_allclose(direct, applied, rtol=1e-12, atol=1e-13)
     fewer = Graph(other.adjacency, attributes=np.ones((other.n, 2)))
+    repair = "give it the same attributes, or train a model for it"
     for scores_of in (
         lambda graph: model.applied(graph).scores(),
         lambda graph: model.scores_of(model._network, graph),
     ):
-        with pytest.raises(InputError, match=r"^the model learned from 3 attributes, but the graph has 2$"):
+        with pytest.raises(InputError, match=f"^the model learned from 3 attributes, but the graph has 2; {repair}$"):
             scores_of(fewer)
 
 

@@ -67,12 +67,12 @@ def _skipped(entry: Entry) -> str:
     minutes = math.ceil((entry.predicted_seconds or 0.0) / 60)
     more = f"{minutes:,} more minute{'' if minutes == 1 else 's'}"
     if entry.at_least:
-        return f"skipped {entry.name}: it would take at least {more}, so give more than --budget {entry.budget}"
-    return f"skipped {entry.name}: it would take about {more}, --budget {entry.budget} allows it"
+        return f"skipped {entry.name}, which would take at least {more} (needs more than --budget {entry.budget})"
+    return f"skipped {entry.name}, which would take about {more} (--budget {entry.budget} allows it)"
 
 
 def _left_out(entries: Sequence[Entry]) -> list[str]:
-    """One sentence, by reason."""
+    """One sentence, grouped by reason."""
     names: dict[str, list[str]] = {}
     for entry in entries:
         names.setdefault(entry.why, []).append(entry.name)

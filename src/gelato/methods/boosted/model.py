@@ -278,7 +278,7 @@ class Boosted(StoredPredictor):
         return {**super().twin_settings(), "effort": "quick", "networks": networks}
 
     def facts(self) -> dict[str, Any]:
-        """What the candidates hold, and what ranks them."""
+        """How many hidden links the candidates include, and what ranks them."""
         return {
             "candidates": len(self.listed_),
             "candidate_recall": float(np.mean(self.recall_)),
@@ -288,7 +288,8 @@ class Boosted(StoredPredictor):
 
     def sentences(self) -> list[str]:
         """The same in words."""
-        held = f"Its {len(self.listed_):,} candidates hold {share(float(np.mean(self.recall_)))} of the hidden links."
+        recall = share(float(np.mean(self.recall_)))
+        held = f"Its {len(self.listed_):,} candidates include {recall} of the hidden links."
         if self.second_.network is None and self.settings.network_count(self._graph) and not has_torch():
             held += " No networks were trained in addition to the trees, because torch is not installed."
         if self.ranker not in self.features_:

@@ -21,7 +21,7 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind("high scores of other methods", "low scores of other methods", ("score of",)),
+    Kind("high scores from other methods", "low scores from other methods", ("score of",)),
     Kind("similar attributes", "unlike attributes", ("cosine", "shared across links")),
     Kind("walks over similar attributes", "few walks over similar attributes", ("attribute",)),
     Kind("many short paths", "few short paths", ("common neighbours", "shared resources", "share of", "paths of")),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.graph import Graph
+from gelato.methods.directions import needs_undirected
 from gelato.prediction.settings import number, one_of, share, whole
 from gelato.training.settings import TrainingSettings, needs_values
 
@@ -35,6 +36,4 @@ class GaeSettings(TrainingSettings):
 
 def unfit(graph: Graph) -> str | None:
     """Why GAE does not fit a graph; ``None`` if it does."""
-    if graph.directed:
-        return "gae scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is directed"
-    return needs_values(graph)
+    return needs_undirected("gae", graph) or needs_values(graph)

@@ -118,7 +118,7 @@ class Gelato(TrainedPredictor):
         """Parts are what processes share, and only walks have them."""
         given = self.settings
         if given.regime != "partitioned":
-            return f"regime {given.regime!r} is trained by one; use regime=partitioned or one process"
+            return f"regime {given.regime!r} trains in one process; use regime=partitioned, or start without torchrun"
         return None
 
     def network(self, graph: Graph, settings: GelatoSettings, device: torch.device) -> Enhancer:

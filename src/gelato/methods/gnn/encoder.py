@@ -68,7 +68,10 @@ def embeddings(encoder: Encoder, graph: Graph) -> NDArray[np.float64]:
             f"and cannot be applied to other nodes ({graph.n:,}, {graph.f:,} attributes); train a model for them"
         )
     if not encoder.by_node and graph.f != encoder.inputs:
-        raise InputError(f"the model learned from {encoder.inputs:,} attributes, but the graph has {graph.f:,}")
+        raise InputError(
+            f"the model learned from {encoder.inputs:,} attributes, but the graph has {graph.f:,}; give it the same"
+            " attributes, or train a model for it"
+        )
     step = Propagation(graph).matrix()
     h: NDArray[np.float64] | None = None
     for i, parameter in enumerate(encoder.weights):

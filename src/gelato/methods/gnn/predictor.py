@@ -4,6 +4,7 @@ import numpy as np
 
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.methods.directions import needs_undirected
 from gelato.training.predictor import TrainedPredictor
 
 
@@ -13,11 +14,9 @@ class EncodedPredictor(TrainedPredictor):
     def check_graph(self, graph: Graph) -> None:
         """Refuse directed graphs: pairs are scored alike both ways."""
         super().check_graph(graph)
-        if graph.directed:
-            raise InputError(
-                f"{self.method} scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is"
-                " directed"
-            )
+        problem = needs_undirected(self.method, graph)
+        if problem is not None:
+            raise InputError(problem)
 
     def adapt(self, graph: Graph) -> None:
         """Carry what was learned over to another graph; without attributes that must have the same nodes."""

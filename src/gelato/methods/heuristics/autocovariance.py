@@ -17,7 +17,7 @@ SelfLoops = Literal["isolated", "all"]
 def autocovariance(
     graph: Graph, *, steps: int = 3, self_loops: SelfLoops = "isolated", dtype: DTypeLike = np.float64
 ) -> WalkScores:
-    """Autocovariance of a random walk of ``steps`` steps.
+    """Autocovariance of a random walk of length t = ``steps``.
 
     ``R = D/vol (D^-1 A)^t - d d^T / vol^2``                [method 4]
 

@@ -32,7 +32,7 @@ def needs_a_small_graph(graph: Graph) -> str | None:
 
 
 def simrank(graph: Graph, *, decay: float = 0.8, iterations: int = 5) -> BlockScores:
-    """SimRank after ``iterations`` steps of ``S <- C W^T S W`` with the diagonal reset to 1, from ``S = I``.
+    """SimRank: ``iterations`` updates ``S <- C W^T S W`` with the diagonal reset to 1, from ``S = I``.
 
     ``W`` is the adjacency without weights, its columns normalised (on a directed graph by the links into a node).
     The matrix is computed when the first scores are asked for.

@@ -99,7 +99,10 @@ class PairNetwork(nn.Module, ABC):
                 f" and cannot be applied to other nodes ({graph.n:,}, {graph.f:,} attributes); train a model for them"
             )
         if not self.by_node and graph.f != self.inputs:
-            raise InputError(f"the model learned from {self.inputs:,} attributes, but the graph has {graph.f:,}")
+            raise InputError(
+                f"the model learned from {self.inputs:,} attributes, but the graph has {graph.f:,}; give it the same"
+                " attributes, or train a model for it"
+            )
 
 
 def taken(x: Tensor, index: Tensor) -> Tensor:

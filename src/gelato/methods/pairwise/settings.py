@@ -4,14 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gelato.graph import Graph
+from gelato.methods.directions import needs_undirected
 from gelato.prediction.settings import number, one_of, whole
 from gelato.training.settings import TrainingSettings, needs_values, waits
 
 LEARNED_FROM = ("unbiased", "partitioned", "biased")
 LOSS_FORMS = ("native", "balanced", "n-pair")
 SELECTED_BY = ("unbiased", "balanced")
-
-DIRECTIONLESS = "{} scores (u, v) and (v, u) alike, so it cannot tell the direction of links; the graph is directed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +53,6 @@ def symmetric_only(name: str) -> Callable[[Graph], str | None]:
     """The rule of methods that score ``(u, v)`` and ``(v, u)`` alike: why one does not fit a graph."""
 
     def unfit(graph: Graph) -> str | None:
-        if graph.directed:
-            return DIRECTIONLESS.format(name)
-        return needs_values(graph)
+        return needs_undirected(name, graph) or needs_values(graph)
 
     return unfit

@@ -57,7 +57,10 @@ class SealNetwork(PairNetwork):
     def check(self, graph: Graph) -> None:
         """Refuse a graph of other attributes, if they are used; nodes may be others."""
         if self.settings.attributes and graph.f != self.inputs:
-            raise InputError(f"the model learned from {self.inputs:,} attributes, but the graph has {graph.f:,}")
+            raise InputError(
+                f"the model learned from {self.inputs:,} attributes, but the graph has {graph.f:,}; give it the same"
+                " attributes, or train a model for it"
+            )
 
     def context(self, view: View, random: torch.Generator | None = None) -> Context:
         """First layer of labels and attributes, and ``(n k, 16)`` rows of each node's own ball in order of their keys.

@@ -31,7 +31,7 @@ AHEAD = 2
 STARTING = 6.0
 """Seconds until a cluster on this machine runs its first task, about."""
 
-ALONE_ONLY = "these scores are a function without a key, and only threads run it; use --engine threads"
+ALONE_ONLY = "these scores are a function without a key, which only threads can run; use --engine threads"
 
 
 @dataclass(frozen=True)

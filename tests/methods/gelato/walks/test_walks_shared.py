@@ -104,5 +104,5 @@ def test_parts_go_to_the_process_that_has_the_least_the_largest_first():
 
 
 def test_fewer_parts_than_processes_are_refused():
-    with pytest.raises(InputError, match="3 processes need as many parts, but there are 2; ask for more"):
+    with pytest.raises(InputError, match="3 processes need at least 3 parts, not 2; ask for more"):
         dealt(np.ones(2), 3)

@@ -124,7 +124,7 @@ def dealt(size: NDArray[np.float64], ranks: int) -> NDArray[np.int64]:
     """``(parts,)`` the process of each part: the largest first, each to the process that has the least."""
     if len(size) < ranks:
         raise InputError(
-            f"{ranks} processes need as many parts, but there are {len(size)}; ask for more parts or fewer processes"
+            f"{ranks} processes need at least {ranks} parts, not {len(size)}; ask for more parts or fewer processes"
         )
     owner, load = np.empty(len(size), np.int64), np.zeros(ranks)
     for part in np.argsort(-size, kind="stable"):
