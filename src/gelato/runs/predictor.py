@@ -38,6 +38,7 @@ from gelato.runs.files import (
 )
 from gelato.runs.folder import RunFolder, check_place, opened, training_graph
 from gelato.runs.followed import shared
+from gelato.runs.inputs import check_inputs
 from gelato.runs.processes import world
 from gelato.runs.seen import Seen
 from gelato.runs.trials import Trials
@@ -282,11 +283,8 @@ class StoredPredictor(LinkPredictor):
                 f"the model was trained on {kinds[self._graph.directed]} links, but the links of the"
                 f" graph are {kinds[graph.directed]}; train a model for it"
             )
-        if self.columns_ is None and self.uses_attributes and graph.f != self._graph.f:
-            raise InputError(
-                f"the model learned from {self._graph.f:,} attributes, but the graph has {graph.f:,}; give it the same"
-                " attributes, or train a model for it"
-            )
+        if self.columns_ is None and self.uses_attributes:
+            check_inputs(graph, self._graph.f)
         twin = copy(self)
         twin.remarks_, twin.valid_ = [], self._seen.selected_in(graph)
         if self.columns_ is not None and self.uses_attributes:

@@ -15,6 +15,7 @@ from gelato.graph import Graph
 from gelato.methods.gelato.enhance.mlp import dropped
 from gelato.methods.gelato.walks.linear import SparseMatrix
 from gelato.methods.gnn.messages import Propagation
+from gelato.runs.inputs import check_inputs
 
 
 class Inputs(Protocol):
@@ -62,16 +63,7 @@ class Encoder(nn.Module):
 
 def embeddings(encoder: Encoder, graph: Graph) -> NDArray[np.float64]:
     """``(n, h)`` what the encoder makes of a graph, in double precision and the same for every device."""
-    if encoder.by_node and (graph.f or graph.n != encoder.inputs):
-        raise InputError(
-            f"the model was trained without attributes: it learned one embedding for each of {encoder.inputs:,} nodes, "
-            f"and cannot be applied to other nodes ({graph.n:,}, {graph.f:,} attributes); train a model for them"
-        )
-    if not encoder.by_node and graph.f != encoder.inputs:
-        raise InputError(
-            f"the model learned from {encoder.inputs:,} attributes, but the graph has {graph.f:,}; give it the same"
-            " attributes, or train a model for it"
-        )
+    check_inputs(graph, encoder.inputs, encoder.by_node)
     step = Propagation(graph).matrix()
     h: NDArray[np.float64] | None = None
     for i, parameter in enumerate(encoder.weights):

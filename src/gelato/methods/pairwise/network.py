@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods.gelato.walks.linear import Selection
 from gelato.methods.pairwise.settings import PairwiseSettings
 from gelato.methods.pairwise.view import View
+from gelato.runs.inputs import check_inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,16 +93,7 @@ class PairNetwork(nn.Module, ABC):
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph of other attributes; without any, of other nodes."""
-        if self.by_node and (graph.f or graph.n != self.inputs):
-            raise InputError(
-                f"the model was trained without attributes: it learned one embedding for each of {self.inputs:,} nodes,"
-                f" and cannot be applied to other nodes ({graph.n:,}, {graph.f:,} attributes); train a model for them"
-            )
-        if not self.by_node and graph.f != self.inputs:
-            raise InputError(
-                f"the model learned from {self.inputs:,} attributes, but the graph has {graph.f:,}; give it the same"
-                " attributes, or train a model for it"
-            )
+        check_inputs(graph, self.inputs, self.by_node)
 
 
 def taken(x: Tensor, index: Tensor) -> Tensor:

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods.gelato.enhance.mlp import dropped
 from gelato.methods.pairwise.network import Context, PairNetwork, taken
@@ -14,6 +13,7 @@ from gelato.methods.pairwise.view import View
 from gelato.methods.seal.propagation import Convolution
 from gelato.methods.seal.settings import SealSettings
 from gelato.methods.seal.subgraphs import MOST, Neighborhoods, Subgraphs, usual_size
+from gelato.runs.inputs import check_inputs
 
 CHANNELS, WINDOW_CHANNELS, LAST = 16, 32, 128
 """Width of a sorted node, of a window of them, and of the last hidden layer."""
@@ -56,11 +56,8 @@ class SealNetwork(PairNetwork):
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph of other attributes, if they are used; nodes may be others."""
-        if self.settings.attributes and graph.f != self.inputs:
-            raise InputError(
-                f"the model learned from {self.inputs:,} attributes, but the graph has {graph.f:,}; give it the same"
-                " attributes, or train a model for it"
-            )
+        if self.settings.attributes:
+            check_inputs(graph, self.inputs)
 
     def context(self, view: View, random: torch.Generator | None = None) -> Context:
         """First layer of labels and attributes, and ``(n k, 16)`` rows of each node's own ball in order of their keys.
