@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import gelato.ranking.top as module
+import gelato.scores.walk_search as walk_search
 import reference
 from gelato.datasets import debian_sample, load
 from gelato.errors import InputError
@@ -127,6 +128,31 @@ def test_every_restriction_leaves_the_best_of_what_qualifies(name, per_node, dir
         for options in restrictions(graph, seed):
             for k in cuts(graph, per_node=per_node, **options):
                 check(scores, graph, score, k, per_node=per_node, **options)
+
+
+@pytest.mark.parametrize("few", [0, 64], ids=["in a buffer", "in order"])
+@pytest.mark.parametrize("name", EXACT)
+def test_the_best_of_each_node_are_the_same_kept_in_order_or_in_a_buffer(name, few, buffers, monkeypatch):
+    monkeypatch.setattr(walk_search, "FEW", few)
+    sparse = [cycle(40), path(50), Graph.from_edges([(0, v) for v in range(1, 6)] + [(5, 6), (6, 7), (7, 8)], 60)]
+    for graph in (*sparse, random_graph(7), random_graph(8, weighted=True), random_graph(9, directed=True)):
+        scores, score = made(name, graph)
+        for k, extra in [(1, {}), (3, {}), (10, {"min_score": 0.5}), (10, {"exclude": [(0, 2), (3, 1)]})]:
+            check(scores, graph, score, k, per_node=True, **extra)
+
+
+def test_counts_of_walks_are_kept_without_slack_and_their_ties_are_settled(monkeypatch):
+    kept = []
+    job = module.ByRowJob
+    monkeypatch.setattr(
+        module, "ByRowJob", lambda scan, k, keep, limits: kept.append(keep) or job(scan, k, keep, limits)
+    )
+    graph = random_graph(3, nodes=30)
+    for name in ("cn", "jaccard", "aa"):
+        scores, score = made(name, graph)
+        for k in (1, 4, 9):
+            check(scores, graph, score, k, per_node=True)
+    assert kept[:6] == [1, 4, 9] * 2 and all(keep > k for keep, k in zip(kept[6:], (1, 4, 9), strict=True))
 
 
 @pytest.mark.parametrize("per_node", [False, True], ids=["of all", "per node"])

@@ -23,6 +23,7 @@ class Ties(NamedTuple):
     """When raw scores tie: within ``tolerance`` times the sum of their magnitudes ``max(|s - b| + |b|, least)``.
 
     ``b = sign * g_u * g_v`` is the background of a pair, ``most`` the largest ``|b|``; ``node`` goes by old indices.
+    ``rounded`` says whether equal scores may differ in their last bits; it only spares work where they do not.
     """
 
     tolerance: float
@@ -30,6 +31,7 @@ class Ties(NamedTuple):
     node: NDArray[np.float64]
     most: float
     least: float
+    rounded: bool = True
 
 
 class Limits(NamedTuple):

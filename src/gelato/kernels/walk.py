@@ -23,6 +23,10 @@ Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 
 
+DENSE = 4
+"""A row is scanned, not listed, if so many times the entries of its last step are as many as its columns."""
+
+
 class Walk(NamedTuple):
     """The arrays of a walk; ``*_data`` is ``None`` when all weights are 1, which saves reading them."""
 
@@ -44,7 +48,7 @@ class Space(NamedTuple):
 
     ``span[b]`` delimits the entries of row ``b`` of ``inner`` that lie at or behind the beginning of the target range.
     It only shrinks from the front, so a thread must visit rows whose ranges ``[low, high)`` never begin further back.
-    ``begins`` and ``ends`` hold the entries of one last step.
+    ``begins`` and ``ends`` hold the entries of one last step; ``touched`` has room for one more node than there are.
     """
 
     here: Floats
@@ -92,7 +96,7 @@ def space_of(walk: Walk) -> Space:
     size = max(walk.columns, len(walk.inner_indptr) - 1, len(walk.first_indptr) - 1)
     dtype = walk.weight.dtype
     floats = [np.zeros(size, dtype) for _ in range(3)]
-    ints = [np.zeros(size, np.int32) for _ in range(3)]
+    ints = [np.zeros(size + 1, np.int32) for _ in range(3)]
     indptr = walk.inner_indptr
     span = np.column_stack([indptr[:-1], indptr[1:]])  # side by side: one miss of the cache, not two
     return Space(
@@ -115,7 +119,8 @@ def _carried_when_compiled(x, data, j, tiny):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _hop(indptr, indices, data, tiny, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
+def hop(indptr, indices, data, tiny, here, here_nodes, count, there, there_nodes):  # type: ignore[no-untyped-def]
+    """``there = here @ matrix``; empties ``here`` and returns how many nodes were reached."""
     reached = 0
     for i in range(count):
         a = here_nodes[i]
@@ -136,9 +141,9 @@ def advance(walk, step, here, here_nodes, count, there, there_nodes):  # type: i
     tiny = walk.tiny
     if step == 0:
         first = (walk.first_indptr, walk.first_indices, walk.first_data)
-        return _hop(*first, tiny, here, here_nodes, count, there, there_nodes)
+        return hop(*first, tiny, here, here_nodes, count, there, there_nodes)
     inner = (walk.inner_indptr, walk.inner_indices, walk.inner_data)
-    return _hop(*inner, tiny, here, here_nodes, count, there, there_nodes)
+    return hop(*inner, tiny, here, here_nodes, count, there, there_nodes)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -156,7 +161,7 @@ def weigh(values, nodes, count, weight, tiny):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, inline="always", error_model="numpy")
 def _forward(indices, j, last, bound):  # type: ignore[no-untyped-def]
     """First position from ``j`` on, before ``last``, whose index is at least ``bound``; mostly ``j`` itself."""
     step = 1
@@ -168,6 +173,51 @@ def _forward(indices, j, last, bound):  # type: ignore[no-untyped-def]
         if j + step <= last and indices[j + step - 1] < bound:
             j += step
     return j
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def find_ranges(nodes, count, low, high, whole, indices, span, begins, ends):  # type: ignore[no-untyped-def]
+    """Where the last step from each of ``count`` nodes enters and leaves the target range; returns how many entries.
+
+    ``whole`` says that no column follows ``high``.
+    """
+    work = 0
+    for i in range(count):
+        b = nodes[i]
+        last = span[b, 1]
+        begins[i] = _forward(indices, span[b, 0], last, low)
+        span[b, 0] = begins[i]
+        ends[i] = last if whole else _forward(indices, begins[i], last, high)
+        work += ends[i] - begins[i]
+    return work
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def spread(here, here_nodes, count, begins, ends, indices, data, tiny, reached):  # type: ignore[no-untyped-def]
+    """The last step from ``count`` nodes; empties ``here``."""
+    for i in range(count):
+        b = here_nodes[i]
+        x = here[b]
+        here[b] = 0
+        for j in range(begins[i], ends[i]):
+            reached[indices[j]] += carried(x, data, j, tiny)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def spread_listed(  # type: ignore[no-untyped-def]
+    here, here_nodes, count, begins, ends, indices, data, tiny, reached, touched, listed
+):
+    """``spread`` that goes on listing the columns it reaches; returns how many there are."""
+    for i in range(count):
+        b = here_nodes[i]
+        x = here[b]
+        here[b] = 0
+        for j in range(begins[i], ends[i]):
+            v = indices[j]
+            touched[listed] = v  # without a branch, which would be mispredicted often; the next may overwrite it
+            listed += reached[v] == 0
+            reached[v] += carried(x, data, j, tiny)
+    return listed
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -198,34 +248,11 @@ def walk_row(u, low, high, walk, space):  # type: ignore[no-untyped-def]
                     reached[b] += here[b]
         count = weigh(here, here_nodes, count, walk.weight, walk.tiny)
 
-    # arrays are taken out of their tuples once: inside a loop numba would count references
-    indices, data, tiny = walk.inner_indices, walk.inner_data, walk.tiny
-    span, begins, ends = space.span, space.begins, space.ends
-    work = 0
-    for i in range(count):
-        b = here_nodes[i]
-        last = span[b, 1]
-        begins[i] = _forward(indices, span[b, 0], last, low)
-        span[b, 0] = begins[i]
-        ends[i] = last if high == walk.columns else _forward(indices, begins[i], last, high)
-        work += ends[i] - begins[i]
-
-    if 4 * work >= high - low:
-        for i in range(count):
-            b = here_nodes[i]
-            x = here[b]
-            here[b] = 0
-            for j in range(begins[i], ends[i]):
-                reached[indices[j]] += carried(x, data, j, tiny)
+    # functions of plain arrays that call no others: else numba would count references
+    indices, data, tiny, begins, ends = walk.inner_indices, walk.inner_data, walk.tiny, space.begins, space.ends
+    whole = high == walk.columns
+    work = find_ranges(here_nodes, count, low, high, whole, indices, space.span, begins, ends)
+    if DENSE * work >= high - low:
+        spread(here, here_nodes, count, begins, ends, indices, data, tiny, reached)
         return -1
-    for i in range(count):
-        b = here_nodes[i]
-        x = here[b]
-        here[b] = 0
-        for j in range(begins[i], ends[i]):
-            v = indices[j]
-            if reached[v] == 0:
-                touched[listed] = v
-                listed += 1
-            reached[v] += carried(x, data, j, tiny)
-    return listed
+    return spread_listed(here, here_nodes, count, begins, ends, indices, data, tiny, reached, touched, listed)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -162,23 +162,39 @@ def _overall(k: int, tiers: list[list[SearchScan]], how: _How, progress: Progres
             score, key = np.append(score, scans[0].unit * more_score), np.append(key, more_key)
         elif report is not None:
             report(_pairs(scans), None)  # none of them can come any more
-    return Links(np.column_stack(np.divmod(key, how.n)), score)
+    return Links(_as_pairs(key, how.n), score)
 
 
 def _by_row(k: int, tiers: list[list[SearchScan]], how: _How, progress: Progress | None) -> Links:
     """The best ``k`` pairs of each row, of the highest tier first."""
     rows = len(tiers[0][0].rows)
-    score, key, left = [], [], np.full(rows, k)
+    row, score, key, left = [], [], [], np.full(rows, k)
     for (scan,), report in zip(tiers, _shared(progress, tiers), strict=True):
         raw, keys, count = _Search([scan], how).best_by_row(k, report)
         taken = np.minimum(count, left)
-        filled = np.arange(raw.shape[1]) < taken[:, None]
-        score.append((np.repeat(np.arange(rows), taken), scan.unit * raw[filled]))
-        key.append(keys[filled])
+        row.append(taken)
+        score.append(_first(raw, taken))
+        score[-1] *= scan.unit
+        key.append(_first(keys, taken))
         left -= taken
-    order = np.argsort(np.concatenate([row for row, _ in score]), kind="stable")
-    keys = np.concatenate(key)[order]
-    return Links(np.column_stack(np.divmod(keys, how.n)), np.concatenate([value for _, value in score])[order])
+    if len(tiers) == 1:
+        return Links(_as_pairs(key[0], how.n), score[0])
+    order = np.argsort(np.concatenate([np.repeat(np.arange(rows), taken) for taken in row]), kind="stable")
+    return Links(_as_pairs(np.concatenate(key)[order], how.n), np.concatenate(score)[order])
+
+
+def _first(array: NDArray[Any], taken: NDArray[np.int64]) -> NDArray[Any]:
+    """The first ``taken[i]`` entries of each row ``i``, one row after another."""
+    if (taken == array.shape[1]).all():
+        return array.ravel()  # no copy
+    return array[np.arange(array.shape[1]) < taken[:, None]]
+
+
+def _as_pairs(key: NDArray[np.int64], n: int) -> Pairs:
+    """``(k, 2)`` the pairs of some keys."""
+    pairs = np.empty((len(key), 2), np.int64)
+    np.divmod(key, n, out=(pairs[:, 0], pairs[:, 1]))
+    return pairs
 
 
 def _pairs(scans: Sequence[SearchScan]) -> int:
@@ -258,7 +274,8 @@ class _Search:
         if k == 0:
             rows = len(scan.rows)
             return np.empty((rows, 0)), np.empty((rows, 0), np.int64), np.zeros(rows, np.int64)
-        job = ByRowJob(scan, k, k + min(SLACK, 8 + k // 4), self._limits)
+        slack = min(SLACK, 8 + k // 4) if scan.ties.rounded else 0  # what ties then has the very same score
+        job = ByRowJob(scan, k, k + slack, self._limits)
         score, key, count = self._fold(job, k, progress).out
         for i in np.flatnonzero(count < 0).tolist():
             one_score, one_key = _Search([scan.row(i)], self._how, self._limits).best(k)

@@ -25,7 +25,7 @@ from gelato.scores.keys import key_of
 from gelato.scores.levels import TierLevels, one_tier
 from gelato.scores.walk_counts import WalkCountScan, count_scan, walk_cost
 from gelato.scores.walk_search import WalkSearchScan, search_scans
-from gelato.sparse.rows import permuted
+from gelato.sparse.rows import is_unit, permuted
 
 LOG = logging.getLogger(__name__)
 
@@ -139,6 +139,12 @@ class WalkScores:
     def groups(self) -> tuple[NDArray[np.float64], NDArray[np.int16] | None]:
         """Distinct values of ``node`` and which of them each node has, if they are few."""
         return groups_of(self.node)
+
+    @cached_property
+    def counts_walks(self) -> bool:
+        """Whether ``W`` is a number of walks, which no order of addition rounds."""
+        unweighted = self.walk.first_data is None and self.walk.inner_data is None
+        return unweighted and is_unit(self.weight)
 
     @property
     def background_sign(self) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gelato.kernels.best import Best, Ties
+from gelato.kernels.few import FEW, few_walks_by_row
 from gelato.kernels.sought import BACKWARD, EITHER, FORWARD, PARTNER, Partners, SearchRows, row_of, search_rows
 from gelato.kernels.top import top_background, top_walks, top_walks_by_row
 from gelato.kernels.walk import Space, space_of
@@ -47,7 +48,8 @@ class WalkSearchScan:
         sign = self.scores.background_sign
         node = np.empty(self.scores.n)
         node[self.sought.name] = self.scores.node
-        return Ties(float(self.scores.tolerance), sign, node, float(node.max()) ** 2 if sign else 0.0, 0.0)
+        most = float(node.max()) ** 2 if sign else 0.0
+        return Ties(float(self.scores.tolerance), sign, node, most, 0.0, not self.scores.counts_walks)
 
     @property
     def rows(self) -> Nodes:
@@ -128,7 +130,8 @@ class WalkSearchScan:
     def offer_by_row(self, work: Space, block: Block, best: Best, out: BestByRow) -> None:
         """Put the best pairs of each row of a block into ``out``, in order."""
         how = (self.scores.walk, self.scores.form, work, best, out)
-        top_walks_by_row(*block, self.sought, self.partners, *how)
+        search = few_walks_by_row if best.keep <= FEW else top_walks_by_row
+        search(*block, self.sought, self.partners, *how)
 
 
 def search_scans(scores: "WalkScores", query: Query) -> list[WalkSearchScan]:

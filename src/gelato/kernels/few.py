@@ -1,0 +1,149 @@
+"""Consumer: the best few pairs of each row that walks start from.
+
+They are kept in order, each new one put in its place: while they are few, that costs less than selecting them from a
+buffer of others. A row that reaches some dozens of columns takes no longer than counting references would, so what
+rows need lies in variables, or in arrays taken out of their tuples once for all rows.
+"""
+
+import numpy as np
+from numba import njit
+
+from gelato.kernels.best import place_levels
+from gelato.kernels.form import JACCARD, score_of
+from gelato.kernels.sought import PARTNER
+from gelato.kernels.walk import DENSE, find_ranges, hop, spread, spread_listed, walk_row, weigh
+
+FEW = 64
+"""Up to so many entries are kept in order."""
+
+_LAST = np.iinfo(np.int64).max
+_TINY = np.finfo(np.float64).smallest_subnormal
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def few_walks_by_row(begin, end, sought, partners, walk, form, space, best, out):  # type: ignore[no-untyped-def]
+    """``top_walks_by_row`` where few entries are kept, nodes go by their own names and rows hold all columns."""
+    here, here_nodes, there, there_nodes = space.here, space.here_nodes, space.there, space.there_nodes
+    span, begins, ends, reached, touched = space.span, space.begins, space.ends, space.reached, space.touched
+    indptr, indices, data = walk.first_indptr, walk.first_indices, walk.first_data
+    inner_indices, inner_data, weight, tiny = walk.inner_indices, walk.inner_data, walk.weight, walk.tiny
+    rows, skip_indptr, skip_indices = sought.rows, sought.skip_indptr, sought.skip_indices
+    side, node, column, group_end = sought.side, sought.node, partners.column, partners.group_end
+    scores, keys, keep = best.score, best.key, best.keep
+    floor, unit, minimum = best.limits.floor, best.limits.unit, best.limits.minimum
+    near, most = 5 * best.ties.tolerance, best.ties.most + best.ties.least  # as in ``window``
+    out_score, out_key, out_count = out
+    n, wanted = len(node), out_score.shape[1]
+    linear = form.kind != JACCARD and form.scale > 0
+    either = form.kind == JACCARD or form.sign != 0  # whether scores depend on g_v, which lies anywhere in memory
+    for i in range(begin, end):
+        u, first_skip, last_skip = rows[i], skip_indptr[i], skip_indptr[i + 1]
+        g, base = node[u], u * n
+        if walk.steps == 2 and not walk.every_length:
+            here[u] = 1
+            here_nodes[0] = u
+            count = hop(indptr, indices, data, tiny, here, here_nodes, 1, there, there_nodes)
+            count = weigh(there, there_nodes, count, weight, tiny)
+            work = find_ranges(there_nodes, count, 0, n, True, inner_indices, span, begins, ends)
+            if DENSE * work >= n:
+                spread(there, there_nodes, count, begins, ends, inner_indices, inner_data, tiny, reached)
+                listed = -1
+            else:
+                listed = spread_listed(
+                    there, there_nodes, count, begins, ends, inner_indices, inner_data, tiny, reached, touched, 0
+                )
+        else:
+            listed = walk_row(u, 0, n, walk, space)
+        _set(reached, skip_indices, first_skip, last_skip, -1)
+        reached[u] = -1
+
+        size, worst, last, cut, dropped = np.int64(0), -np.inf, _LAST, floor, -np.inf
+        highest = form.sign * (g * sought.lead)  # no score is above scale * W + highest, which spares the g_v
+        least = _TINY
+        for j in range(listed if listed >= 0 else n):
+            v = touched[j] if listed >= 0 else j
+            value = reached[v]
+            if value >= least:
+                score = score_of(value, g, node[v] if either else 0.0, form)
+                if score > worst or (score == worst and base + v < last):
+                    if score >= floor and side[v] & PARTNER != 0 and not unit * score < minimum:
+                        size, dropped = _insert(score, base + v, scores, keys, size, keep, dropped)
+                        if size == keep:
+                            worst, last = scores[keep - 1], keys[keep - 1]
+                            cut = max(floor, worst - near * (abs(worst) + most))
+                            if linear:
+                                least = max(_TINY, (1 - 1e-9) * ((cut - highest) / form.scale))
+                elif dropped < score < worst and side[v] & PARTNER != 0 and not unit * score < minimum:
+                    dropped = score
+
+        p = 0
+        while p < len(column):
+            v = column[p]
+            score = form.sign * (g * node[v])
+            if score < cut or unit * score < minimum:
+                break
+            if score > worst or (score == worst and base + v < last):
+                p += 1
+                if reached[v] == 0:
+                    size, dropped = _insert(score, base + v, scores, keys, size, keep, dropped)
+                    if size == keep:
+                        worst, last = scores[keep - 1], keys[keep - 1]
+                        cut = max(floor, worst - near * (abs(worst) + most))
+            else:
+                p = group_end[p]
+                if score < worst:
+                    dropped = max(dropped, score)
+
+        if listed >= 0:
+            _set(reached, touched, 0, listed, 0)
+        else:
+            reached[:] = 0
+        _set(reached, skip_indices, first_skip, last_skip, 0)
+        reached[u] = 0
+
+        found = min(size, wanted)
+        out_count[i] = found
+        if _near(scores, size, dropped, near, most):
+            best.size[0], best.bound[0], best.bound[1] = size, worst, dropped
+            _, _, known = place_levels(best, n, found)
+            if not known:
+                out_count[i] = -1
+        for j in range(found):
+            out_score[i, j] = scores[j]
+            out_key[i, j] = keys[j]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _set(array, places, begin, end, value):  # type: ignore[no-untyped-def]
+    """``array[places[begin:end]] = value``."""
+    for j in range(begin, end):
+        array[places[j]] = value
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _insert(score, key, scores, keys, size, keep, dropped):  # type: ignore[no-untyped-def]
+    """Put an entry in its place among the first ``size``; where there are ``keep``, the last of them goes.
+
+    Returns how many there are, and the best score that went and lies below all of them.
+    """
+    place = min(size, keep - 1)
+    gone = scores[place] if size == keep else -np.inf
+    while place > 0 and (score > scores[place - 1] or (score == scores[place - 1] and key < keys[place - 1])):
+        scores[place] = scores[place - 1]
+        keys[place] = keys[place - 1]
+        place -= 1
+    scores[place] = score
+    keys[place] = key
+    if dropped < gone < scores[keep - 1]:
+        dropped = gone
+    return min(size + 1, keep), dropped
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _near(scores, size, dropped, near, most):  # type: ignore[no-untyped-def]
+    """Whether two scores that differ may tie, of those kept, in order, and the best one dropped."""
+    found = False
+    for j in range(size):
+        lower = scores[j + 1] if j + 1 < size else dropped
+        found |= lower != scores[j] and scores[j] - lower <= near * (abs(scores[j]) + most)
+    return found
