@@ -105,15 +105,20 @@ def _room(size: int) -> Iterator[None]:
 
 
 class Growing:
-    """Numbers that are appended one by one; under a cap they move to a file.
+    """Numbers that are appended; under a cap they move to a file.
 
     Attributes:
-        last: where to append them, an array of the standard library.
+        last: where to append them one by one, an array of the standard library.
     """
 
     def __init__(self, kind: str) -> None:
         self.last: array[Any] = array(kind)
         self._file: IO[bytes] | None = None
+
+    def extend(self, numbers: NDArray[Any]) -> None:
+        """Append many at once, and move them to the file."""
+        self.last.frombytes(np.ascontiguousarray(numbers, self.last.typecode).data.cast("B"))
+        self.settle()
 
     def settle(self) -> None:
         """Move what was appended to the file, if there is a cap."""
@@ -148,14 +153,14 @@ def mapped(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]
     return np.frombuffer(held, dtype, prod(shape), offset - begin).reshape(shape)
 
 
-def fitting(threads: int, each: int) -> int:
-    """How many of some threads fit the cap if each takes so many bytes; refused if not even one does."""
+def fitting(most: int, each: int) -> int:
+    """How many, of threads or the like, fit the cap if each takes so many bytes; refused if not even one does."""
     if _limit is None:
-        return threads
+        return most
     left = room()
     if each > left:
         raise too_small(int(HIGH * _limit) - left + each)
-    return max(1, min(threads, left // max(1, each)))
+    return max(1, min(most, left // max(1, each)))
 
 
 def room() -> int:
