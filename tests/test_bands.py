@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array, hstack, random_array, vstack
 
 from gelato import Graph, scratch
 from gelato.datasets.dataset import content_sha256
@@ -26,6 +26,7 @@ def cap(request, monkeypatch):
     monkeypatch.setattr(bands, "CHUNK", 50)
     monkeypatch.setattr(bands, "SCATTERED", 70)
     monkeypatch.setattr(scratch, "LARGE", 1)
+    monkeypatch.setattr(scratch, "SOME", 1)
     with scratch.capped(request.param):
         yield request.param
 
@@ -54,11 +55,9 @@ def matrix(request):
 
 
 def test_bands_are_the_rows_of_a_matrix_in_order(matrix):
-    stacked = bands.Stacked(WIDTH)
-    for band in bands.bands(matrix):
-        stacked.add(band)
-    whole = stacked.whole()
+    whole, dense = bands.stacked(bands.bands(matrix), WIDTH), bands.filled(bands.bands(matrix), matrix.shape)
     assert whole.shape == matrix.shape and (whole != csr_array(matrix)).nnz == 0
+    assert (dense == csr_array(matrix).toarray()).all()
 
 
 def test_a_transpose_and_new_orders_are_those_of_scipy(matrix):
@@ -66,6 +65,9 @@ def test_a_transpose_and_new_orders_are_those_of_scipy(matrix):
     assert (bands.transposed(given) != given.T).nnz == 0 and bands.transposed(given).has_canonical_format
     order, columns = np.random.default_rng(2).permutation(N), np.random.default_rng(3).permutation(WIDTH)
     assert (rows.permuted(given, order) != given[order]).nnz == 0
+    some = order[:25].astype(np.int64)
+    assert (csr_array(bands.picked(matrix, some, [given[:3]])) != vstack([given[some], given[:3]])).nnz == 0
+    assert (vstack(list(bands.beside([given, matrix]))) != hstack([given, given])).nnz == 0
     assert (rows.permuted(given, None, columns) != given[:, columns]).nnz == 0
 
 
@@ -121,7 +123,8 @@ def test_cosines_are_the_same_in_bands_and_as_a_whole(matrix, shift, monkeypatch
     in_bands = cosines(matrix)
     with monkeypatch.context() as patch:
         patch.setattr(bands, "CHUNK", 1 << 20)
-        patch.setattr(scratch, "_limit", None)
+        patch.setattr(scratch, "LARGE", 1 << 40)
+        patch.setattr(scratch, "SOME", 1 << 40)
         whole = cosines(matrix)
     assert in_bands[2] == whole[2]
     np.testing.assert_array_equal(in_bands[0], whole[0])

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.memory import available_memory, in_words
-from gelato.sparse.bands import copied, first_where
+from gelato.sparse.bands import copied, first_where, freeze_all
 from gelato.sparse.rows import freeze, is_frozen, is_symmetric, repeated, self_loop, unit_weights
 
 MOST_NODES = 2**31 - 1
@@ -157,8 +157,7 @@ def _own_rows(given: csr_array) -> csr_array:
     parts = (copied(data) if data is given.data else data, copied(given.indices), copied(given.indptr))
     own: csr_array = csr_array(parts, shape=given.shape)
     own.sum_duplicates()
-    for part in (own.data, own.indices, own.indptr):
-        freeze(part)
+    freeze_all(own)
     return own
 
 

@@ -3,13 +3,13 @@
 Under a cap of the memory what is made here lies in files if it is large.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from gelato.scratch import Growing, empty, limit
 from gelato.sparse import loops
@@ -27,11 +27,17 @@ def spans(matrix: Matrix) -> Iterator[slice]:
     """The rows of a matrix, or the entries of a list, in bands of about ``CHUNK`` numbers."""
     n = matrix.shape[0]
     if isinstance(matrix, csr_array):
-        marks = np.searchsorted(matrix.indptr, np.arange(CHUNK, matrix.nnz, CHUNK))
-        yield from (slice(int(begin), int(end)) for begin, end in pairwise([0, *np.unique(marks), n]) if begin < end)
+        yield from _cut(matrix.indptr)
         return
     step = max(1, CHUNK * n // max(1, matrix.size))
     yield from (slice(begin, min(begin + step, n)) for begin in range(0, n, step))
+
+
+def _cut(starts: NDArray[np.integer[Any]]) -> Iterator[slice]:
+    """Rows that begin at these entries, in bands."""
+    marks = np.unique(np.searchsorted(starts, np.arange(CHUNK, starts[-1], CHUNK)))
+    ends = pairwise([0, *marks.tolist(), len(starts) - 1])
+    yield from (slice(begin, end) for begin, end in ends if begin < end)
 
 
 def bands(matrix: Matrix) -> Iterator[csr_array]:
@@ -48,6 +54,12 @@ def copied(array: NDArray[Any], dtype: DTypeLike | None = None) -> NDArray[Any]:
     for rows in spans(array):
         copy[rows] = array[rows]
     return copy
+
+
+def freeze_all(matrix: Matrix) -> None:
+    """Make all arrays of a matrix read-only."""
+    for array in (matrix.data, matrix.indices, matrix.indptr) if isinstance(matrix, csr_array) else (matrix,):
+        freeze(array)
 
 
 def first_where(array: NDArray[Any], test: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> int | None:
@@ -74,32 +86,103 @@ def hash_bands(digest: Any, parts: Bands, index: DTypeLike | None = None, data: 
         digest.update((part.data if data is None else part.data.astype(data)).tobytes())
 
 
-class Stacked:
-    """A sparse matrix of doubles that is put together from bands of rows."""
+def stacked(parts: Iterable[csr_array], width: int) -> csr_array:
+    """A sparse matrix of doubles from its bands."""
+    sizes: list[NDArray[np.int64]] = []
+    indices, data = Growing("i" if width <= np.iinfo(np.int32).max else "q"), Growing("d")
+    for part in parts:
+        sizes.append(np.diff(part.indptr).astype(np.int64))
+        indices.extend(part.indices)
+        data.extend(part.data)
+    starts = np.concatenate([[0], *sizes]).cumsum()
+    return _rows(data.whole(), indices.whole(), starts, (len(starts) - 1, width))
 
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._sizes: list[NDArray[np.int64]] = []
-        self._indices, self._data = Growing("i" if width <= np.iinfo(np.int32).max else "q"), Growing("d")
 
-    def add(self, band: csr_array) -> None:
+def filled(parts: Iterable[Matrix], shape: tuple[int, int]) -> NDArray[np.float64]:
+    """A dense matrix of doubles from its bands."""
+    whole: NDArray[np.float64] = empty(shape, np.float64)
+    end = 0
+    for part in parts:
+        begin, end = end, end + part.shape[0]
+        whole[begin:end] = part.toarray() if isinstance(part, csr_array) else part
+    return whole
+
+
+def picked(matrix: Matrix, order: NDArray[np.int64], more: Iterable[csr_array] = ()) -> Matrix:
+    """Some rows of a matrix of doubles in a new order, and ``more`` below them."""
+    width, more = matrix.shape[1], list(more)
+    if isinstance(matrix, csr_array):
+        cuts = _cut(np.concatenate([[0], np.diff(matrix.indptr)[order].cumsum()]))
+        return stacked(chain((matrix[order[rows]] for rows in cuts), more), width)
+    step = max(1, CHUNK // max(1, width))
+    parts = (matrix[order[begin : begin + step]] for begin in range(0, len(order), step))
+    return filled(chain(parts, more), (len(order) + sum(part.shape[0] for part in more), width))
+
+
+def beside(matrices: Sequence[Matrix]) -> Iterator[csr_array]:
+    """The bands of a matrix that has the columns of several."""
+    starts = sum(M.indptr if isinstance(M, csr_array) else M.shape[1] * np.arange(len(M) + 1) for M in matrices)
+    for rows in _cut(np.asarray(starts)):
+        yield csr_array(hstack([csr_array(M[rows]) for M in matrices], format="csr"))
+
+
+class Kept:
+    """Bands of doubles that are looked at later, sparse and dense ones; under a cap they move to files."""
+
+    def __init__(self) -> None:
+        self._bands: list[Matrix] = []
+        self._shapes: list[tuple[tuple[int, int], NDArray[Any] | None]] = []
+        self._data, self._indices = Growing("d"), Growing("i")
+
+    def add(self, band: Matrix) -> None:
         """Append a band."""
-        self._sizes.append(np.diff(band.indptr).astype(np.int64))
-        self._indices.extend(band.indices)
-        self._data.extend(band.data)
+        if limit() is None:
+            self._bands.append(band)
+            return
+        sparse = isinstance(band, csr_array)
+        self._shapes.append((band.shape, band.indptr if sparse else None))
+        self._data.extend(band.data if sparse else band.ravel())
+        self._indices.extend(band.indices if sparse else np.zeros(0))
 
-    def whole(self) -> csr_array:
-        """All of it."""
-        starts = np.concatenate([[0], *self._sizes]).cumsum()
-        return _rows(self._data.whole(), self._indices.whole(), starts, (len(starts) - 1, self._width))
+    def whole(self) -> list[Matrix]:
+        """All of them."""
+        if not self._shapes:
+            return self._bands
+        data, indices = self._data.whole(), self._indices.whole()
+        begin = first = 0
+        for shape, starts in self._shapes:
+            size = shape[0] * shape[1] if starts is None else int(starts[-1])
+            numbers, begin = data[begin : begin + size], begin + size
+            if starts is None:
+                self._bands.append(numbers.reshape(shape))
+                continue
+            self._bands.append(csr_array((numbers, indices[first : first + size], starts), shape=shape))
+            first += size
+        self._shapes.clear()
+        return self._bands
+
+
+def column_means(matrix: Matrix) -> NDArray[np.float64]:
+    """``(f,)`` means of the columns, added up in the order of the rows where the matrix is sparse."""
+    if not isinstance(matrix, csr_array):
+        return np.asarray(matrix.mean(axis=0), dtype=np.float64)
+    means = np.zeros(matrix.shape[1])
+    for band in bands(matrix):
+        np.add.at(means, band.indices, band.data * (1.0 / matrix.shape[0]))
+    return means
+
+
+def column_sizes(matrix: csr_array) -> NDArray[np.int64]:
+    """``(f,)`` number of entries of each column."""
+    sizes = np.zeros(matrix.shape[1], np.int64)
+    loops.count_columns(matrix.indices, sizes)
+    return sizes
 
 
 def transposed(matrix: csr_array) -> csr_array:
     """The transpose in compressed, sorted rows."""
     n, width = matrix.shape
-    starts = np.zeros(width + 1, np.int64)
-    loops.count_columns(matrix.indices, starts[1:])
-    np.cumsum(starts, out=starts)
+    starts = np.concatenate([[0], column_sizes(matrix).cumsum()])
     same = repeated(matrix.data)
     indices, data = empty(matrix.nnz, matrix.indices.dtype), None if same else empty(matrix.nnz, matrix.dtype)
     place = starts[:-1].copy()
@@ -114,6 +197,4 @@ def _rows(data: NDArray[Any], indices: NDArray[Any], starts: NDArray[np.int64], 
     """A matrix of these arrays, which SciPy wants to be of one type."""
     kind = np.int32 if max(len(indices), *shape) <= np.iinfo(np.int32).max else np.int64
     indices = indices if indices.dtype == kind else copied(indices, kind)
-    for array in (data, indices):
-        freeze(array)
     return csr_array((data, indices, starts.astype(kind)), shape=shape)

@@ -13,8 +13,8 @@ from gelato.graph import Graph, Pairs
 from gelato.kernels.dots import row_dots
 from gelato.methods.attributes import attributes_for
 from gelato.scores import BlockScores, Scores, WalkScores, key_of
-from gelato.scratch import empty, fitting
-from gelato.sparse.bands import Stacked, bands, first_where, spans, transposed
+from gelato.scratch import fitting
+from gelato.sparse.bands import bands, filled, first_where, spans, stacked, transposed
 from gelato.sparse.rows import CHUNK
 
 SPARSE_BELOW = 0.25
@@ -40,13 +40,14 @@ def cosine(graph: Graph) -> Scores:
         raise InputError(problem)
     X: NDArray[np.float64] | csr_array
     if isinstance(graph.attributes, csr_array):
-        X = _unit_rows(graph.attributes)
+        X = stacked(map(_unit_rows, bands(graph.attributes)), graph.f)
         if X.nnz and first_where(X.data, lambda some: some <= 0) is None:
             return WalkScores(X, transposed(X), np.ones(graph.f), 2, np.zeros(graph.n), directed=graph.directed)
         if X.nnz >= SPARSE_BELOW * graph.n * graph.f and X.nnz:
-            X = _dense(X)
+            X = filled(bands(X), X.shape)
     else:
-        X = _dense_unit_rows(np.asarray(graph.attributes))
+        given = np.asarray(graph.attributes)
+        X = filled((_dense_unit_rows(given[rows]) for rows in spans(given)), given.shape)
     # terms of both signs may cancel: ties are judged against 1, the size of a cosine
     return inner_products(X, directed=graph.directed, floor=1.0)
 
@@ -56,36 +57,23 @@ def space(nodes: int, attributes: int, sparse: bool) -> int:
     return PER_ATTRIBUTE * attributes if sparse else _row_space(nodes, attributes)
 
 
-def _unit_rows(attributes: csr_array) -> csr_array:
-    """The rows in double precision, without zeros and of length 1, unless they are empty."""
-    rows = Stacked(attributes.shape[1])
-    for band in bands(attributes):
-        X = band.astype(np.float64)
-        X.eliminate_zeros()
-        X.data = np.ldexp(X.data, np.repeat(_exponents(abs(X).max(axis=1).toarray().ravel()), np.diff(X.indptr)))
-        norm = np.sqrt((X * X).sum(axis=1))
-        X = csr_array(diags_array(1 / np.where(norm > 0, norm, 1)) @ X)
-        X.sort_indices()
-        rows.add(X)
-    return rows.whole()
+def _unit_rows(band: csr_array) -> csr_array:
+    """Rows in double precision, without zeros and of length 1, unless they are empty."""
+    X = band.astype(np.float64)
+    X.eliminate_zeros()
+    X.data = np.ldexp(X.data, np.repeat(_exponents(abs(X).max(axis=1).toarray().ravel()), np.diff(X.indptr)))
+    norm = np.sqrt((X * X).sum(axis=1))
+    X = csr_array(diags_array(1 / np.where(norm > 0, norm, 1)) @ X)
+    X.sort_indices()
+    return X
 
 
-def _dense_unit_rows(attributes: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def _dense_unit_rows(band: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """The same for dense rows."""
-    unit: NDArray[np.float64] = empty(attributes.shape, np.float64)
-    for rows in spans(attributes):
-        X = attributes[rows].astype(np.float64, order="C")  # rows are added up alike, however many
-        X = np.ldexp(X, _exponents(np.abs(X).max(axis=1, initial=0))[:, None])
-        norm = np.linalg.norm(X, axis=1)
-        unit[rows] = X / np.where(norm > 0, norm, 1)[:, None]
-    return unit
-
-
-def _dense(matrix: csr_array) -> NDArray[np.float64]:
-    dense: NDArray[np.float64] = empty(matrix.shape, np.float64)
-    for rows in spans(matrix):
-        matrix[rows].toarray(out=dense[rows])
-    return dense
+    X = band.astype(np.float64, order="C")  # rows are added up alike, however many
+    X = np.ldexp(X, _exponents(np.abs(X).max(axis=1, initial=0))[:, None])
+    norm = np.linalg.norm(X, axis=1)
+    return np.asarray(X / np.where(norm > 0, norm, 1)[:, None])
 
 
 def _exponents(largest: NDArray[np.float64]) -> NDArray[np.int32]:
