@@ -22,7 +22,7 @@ from gelato.io.scales import SCALES, statistics
 from gelato.io.table import Table
 from gelato.scaling import Scaling
 from gelato.scratch import Growing
-from gelato.sparse.bands import beside, filled, spans, stacked
+from gelato.sparse.bands import beside, filled, rows_of, spans, stacked
 
 LISTED = 50
 """How many reasons a refusal lists at most."""
@@ -142,10 +142,11 @@ class Encoder:
             return plain
         other = np.column_stack([self._coded[name].values for name in rest])
         there = np.array([place[name] for name in (*(self._plain[i] for i in held), *rest)])
-        wide = (_placed(band, there, len(names)) for band in beside([plain, other]))
-        if not isinstance(plain, csr_array):
-            return compact(filled(wide, (len(other), len(names))))
-        return compact(stacked(wide, len(names)))
+        if isinstance(plain, csr_array):
+            return compact(stacked((_placed(band, there, len(names)) for band in beside([plain, other])), len(names)))
+        order = np.argsort(there)
+        wide = (np.hstack([plain[rows], other[rows]])[:, order] for rows in spans(plain))
+        return compact(filled(wide, (len(other), len(names))))
 
     def _check_any(self) -> None:
         """Refuse a table of which nothing is left."""
@@ -202,7 +203,7 @@ def _counted(
     codes = indices.whole()
     for entries in spans(codes):
         codes[entries] = there[codes[entries]]
-    matrix = csr_array((data.whole(), codes, np.concatenate([[0], sizes.cumsum()])), shape=(n, len(vocabulary)))
+    matrix = rows_of(data.whole(), codes, np.concatenate([[0], sizes.cumsum()]), (n, len(vocabulary)))
     if options.missing != "category" or not len(column.missing):
         return matrix, labels
     gap = csr_array((np.ones(len(column.missing)), (column.missing, 0 * column.missing)), shape=(n, 1))

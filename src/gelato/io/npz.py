@@ -107,22 +107,24 @@ def _attributes(arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | csr_array | N
         return arrays.get("x")
     try:
         shape = tuple(arrays["x_shape"].tolist())
-        triple = (arrays["x_data"], _indices(arrays["x_indices"], shape), arrays["x_indptr"])
-        attributes = csr_array(triple, shape=shape)
+        indices, indptr = (_index(arrays, name, shape) for name in ("x_indices", "x_indptr"))
+        attributes = csr_array((arrays["x_data"], indices, indptr), shape=shape)
         attributes.check_format(full_check=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"{', '.join(SPARSE_ARRAYS)} do not fit together: {error}") from None
     return attributes
 
 
-def _indices(given: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Columns of the type that SciPy would make them, so that it makes no copy in memory."""
-    kind = np.int32 if max(given.size, *shape) <= np.iinfo(np.int32).max else np.int64
-    if given.dtype == kind or given.dtype.kind not in "iu" or not given.size or given.max() > np.iinfo(kind).max:
+def _index(arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array of indices, of the type that SciPy would make it by a copy in memory."""
+    given, kinds = arrays[name], [arrays[each].dtype for each in ("x_indices", "x_indptr")]
+    small = max(shape) <= np.iinfo(np.int32).max and all(np.can_cast(kind, np.int32) for kind in kinds)
+    kind = np.int32 if small else np.int64
+    if given.dtype == kind or given.dtype.kind not in "iu":
         return given
-    indices = copied(given, kind)
-    freeze(indices)
-    return indices
+    index = copied(given, kind)
+    freeze(index)
+    return index
 
 
 def _scaling(arrays: dict[str, NDArray[Any]]) -> Scaling | None:

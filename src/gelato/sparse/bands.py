@@ -86,16 +86,20 @@ def hash_bands(digest: Any, parts: Bands, index: DTypeLike | None = None, data: 
         digest.update((part.data if data is None else part.data.astype(data)).tobytes())
 
 
-def stacked(parts: Iterable[csr_array], width: int) -> csr_array:
-    """A sparse matrix of doubles from its bands."""
+def stacked(parts: Iterable[csr_array], width: int, index: DTypeLike | None = None) -> csr_array:
+    """A sparse matrix of doubles from its bands; ``index`` is the type of its columns, by default that of theirs."""
     sizes: list[NDArray[np.int64]] = []
-    indices, data = Growing("i" if width <= np.iinfo(np.int32).max else "q"), Growing("d")
+    indices: Growing | None = None
+    data = Growing("d")
     for part in parts:
+        if indices is None:
+            indices = Growing("i" if np.dtype(index or part.indices.dtype) == np.int32 else "q")
         sizes.append(np.diff(part.indptr).astype(np.int64))
         indices.extend(part.indices)
         data.extend(part.data)
     starts = np.concatenate([[0], *sizes]).cumsum()
-    return _rows(data.whole(), indices.whole(), starts, (len(starts) - 1, width))
+    columns = np.zeros(0, np.int32) if indices is None else indices.whole()
+    return rows_of(data.whole(), columns, starts, (len(starts) - 1, width))
 
 
 def filled(parts: Iterable[Matrix], shape: tuple[int, int]) -> NDArray[np.float64]:
@@ -190,11 +194,12 @@ def transposed(matrix: csr_array) -> csr_array:
     marks = np.unique(np.searchsorted(starts, np.arange(step, matrix.nnz, step)))
     for low, high in pairwise([0, *marks, width]):
         loops.transpose(matrix.indptr, matrix.indices, None if same else matrix.data, low, high, place, indices, data)
-    return _rows(matrix.data if data is None else data, indices, starts, (width, n))
+    return rows_of(matrix.data if data is None else data, indices, starts, (width, n))
 
 
-def _rows(data: NDArray[Any], indices: NDArray[Any], starts: NDArray[np.int64], shape: tuple[int, int]) -> csr_array:
-    """A matrix of these arrays, which SciPy wants to be of one type."""
-    kind = np.int32 if max(len(indices), *shape) <= np.iinfo(np.int32).max else np.int64
+def rows_of(data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any], shape: tuple[int, ...]) -> csr_array:
+    """A matrix of these arrays, whose indices are of the type that SciPy would make them by a copy in memory."""
+    narrow = max(len(indices), *shape) <= np.iinfo(np.int32).max and np.can_cast(indices.dtype, np.int32)
+    kind = np.int32 if narrow else np.int64
     indices = indices if indices.dtype == kind else copied(indices, kind)
-    return csr_array((data, indices, starts.astype(kind)), shape=shape)
+    return csr_array((data, indices, starts.astype(kind, copy=False)), shape=shape)

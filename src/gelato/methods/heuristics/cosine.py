@@ -40,7 +40,7 @@ def cosine(graph: Graph) -> Scores:
         raise InputError(problem)
     X: NDArray[np.float64] | csr_array
     if isinstance(graph.attributes, csr_array):
-        X = stacked(map(_unit_rows, bands(graph.attributes)), graph.f)
+        X = stacked(map(_unit_rows, bands(graph.attributes)), graph.f, np.int32 if graph.f < 2**31 else np.int64)
         if X.nnz and first_where(X.data, lambda some: some <= 0) is None:
             return WalkScores(X, transposed(X), np.ones(graph.f), 2, np.zeros(graph.n), directed=graph.directed)
         if X.nnz >= SPARSE_BELOW * graph.n * graph.f and X.nnz:
