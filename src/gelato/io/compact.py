@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gelato.sparse.bands import bands, filled, stacked
+from gelato.sparse.bands import bands, filled, spans, stacked
 
 Matrix: TypeAlias = NDArray[np.float64] | csr_array
 
@@ -24,4 +24,5 @@ def compact(matrix: Matrix) -> Matrix:
 
 def nonzeros(matrix: Matrix) -> int:
     """How many numbers of a matrix differ from zero."""
-    return int(matrix.count_nonzero() if isinstance(matrix, csr_array) else np.count_nonzero(matrix))
+    numbers = matrix.data if isinstance(matrix, csr_array) else matrix
+    return sum(int(np.count_nonzero(numbers[rows])) for rows in spans(numbers))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array, hstack
 
-from gelato.scratch import Growing, empty, limit
+from gelato.scratch import Growing, ease, empty, limit
 from gelato.sparse import loops
 from gelato.sparse.rows import CHUNK, freeze, repeated
 
@@ -30,14 +30,22 @@ def spans(matrix: Matrix) -> Iterator[slice]:
         yield from _cut(matrix.indptr)
         return
     step = max(1, CHUNK * n // max(1, matrix.size))
-    yield from (slice(begin, min(begin + step, n)) for begin in range(0, n, step))
+    yield from _eased(slice(begin, min(begin + step, n)) for begin in range(0, n, step))
 
 
 def _cut(starts: NDArray[np.integer[Any]]) -> Iterator[slice]:
     """Rows that begin at these entries, in bands."""
     marks = np.unique(np.searchsorted(starts, np.arange(CHUNK, starts[-1], CHUNK)))
     ends = pairwise([0, *marks.tolist(), len(starts) - 1])
-    yield from (slice(begin, end) for begin, end in ends if begin < end)
+    yield from _eased(slice(begin, end) for begin, end in ends if begin < end)
+
+
+def _eased(parts: Iterable[slice]) -> Iterator[slice]:
+    """The same, while the memory is kept below the cap, if there is one."""
+    for part in parts:
+        if limit() is not None:
+            ease()
+        yield part
 
 
 def bands(matrix: Matrix) -> Iterator[csr_array]:
