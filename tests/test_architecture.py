@@ -44,7 +44,7 @@ TASKLESS = {
     "registry": {"errors"},
     "graph": {"errors", "lookup", "scaling", "arguments", "sparse", "scratch"},
     "arguments": {"errors", "memory", "sparse"},
-    "scaling": {"errors"},
+    "scaling": {"errors", "sparse"},
     "memory": set(),
     "figures": set(),
     "lookup": {"figures"},

@@ -41,7 +41,7 @@ def test_a_matrix_of_keys_is_that_of_scipy(mirrored, weighted, unit):
     assert rows.repeated(matrix.data) == (unit and not weighted)
     assert np.array_equal(rows.row_sums(matrix), expected.sum(axis=1))
     order = np.random.default_rng(1).permutation(60)
-    moved = rows.permuted(matrix, order)
+    moved = rows.permuted(matrix, order, order)
     assert moved.has_sorted_indices and (moved != expected[order][:, order]).nnz == 0
     kept = np.random.default_rng(2).random(matrix.nnz) < 0.5
     left = expected.copy()

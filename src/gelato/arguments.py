@@ -9,7 +9,8 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.memory import available_memory, in_words
-from gelato.sparse.rows import is_frozen, is_symmetric, repeated, self_loop, unit_weights
+from gelato.sparse.bands import copied, first_where, freeze_all
+from gelato.sparse.rows import freeze, is_frozen, is_symmetric, repeated, self_loop, unit_weights
 
 MOST_NODES = 2**31 - 1
 """Pairs of so many nodes can be told apart by one 64-bit integer."""
@@ -122,33 +123,49 @@ def checked_adjacency(given: Any, directed: bool) -> csr_array:
 
 
 def checked_attributes(given: Any, n: int) -> NDArray[Any] | csr_array | None:
-    """``(n, f)`` finite numbers, dense or sparse; frozen."""
+    """``(n, f)`` finite numbers, dense or sparse; frozen, and shared with whoever gives them frozen."""
     if given is None:
         return None
     attributes: NDArray[Any] | csr_array
-    attributes = csr_array(cast(csr_array, given), copy=True) if issparse(given) else np.array(given)
+    attributes = csr_array(cast(csr_array, given)) if issparse(given) else np.asarray(given)
     if attributes.ndim != 2 or attributes.shape[0] != n:
         raise InputError(f"attributes must have shape ({n}, f), one row per node, got {attributes.shape}")
-    if attributes.dtype not in (np.float32, np.float64):
-        if isinstance(attributes, csr_array):
-            real_numbers(attributes.data, "attributes")
-            attributes = attributes.astype(np.float64)
-        else:
-            attributes = real_numbers(attributes, "attributes")
-    if isinstance(attributes, csr_array):
-        attributes.sum_duplicates()
+    attributes = _own_rows(attributes) if isinstance(attributes, csr_array) else _own_numbers(attributes)
     values = attributes.data if isinstance(attributes, csr_array) else attributes
-    if not np.isfinite(values).all():
-        i = first_of(~np.isfinite(values.ravel()))
+    if (i := first_where(values, lambda some: ~np.isfinite(some))) is not None:
         if isinstance(attributes, csr_array):
             row, column = int(np.searchsorted(attributes.indptr, i, side="right")) - 1, int(attributes.indices[i])
         else:
             row, column = divmod(i, attributes.shape[1])
         raise InputError(f"attribute {column} of node {row} is not a finite number; fill or drop missing values")
-    index = (attributes.indices, attributes.indptr) if isinstance(attributes, csr_array) else ()
-    for part in (values, *index):
-        part.flags.writeable = False
     return attributes
+
+
+def _own_numbers(given: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in single or double precision, frozen."""
+    own = _floats(given)
+    own = copied(own) if own is given and not is_frozen(own) else own
+    freeze(own)
+    return own
+
+
+def _own_rows(given: csr_array) -> csr_array:
+    """The same with numbers in single or double precision, each entry once and in order; frozen."""
+    data = _floats(given.data)
+    if data is given.data and given.has_canonical_format and all(map(is_frozen, (data, given.indices, given.indptr))):
+        return given
+    parts = (copied(data) if data is given.data else data, copied(given.indices), copied(given.indptr))
+    own: csr_array = csr_array(parts, shape=given.shape)
+    own.sum_duplicates()
+    freeze_all(own)
+    return own
+
+
+def _floats(given: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of single or double precision as they are, others as doubles."""
+    if given.dtype in (np.float32, np.float64):
+        return given
+    return copied(given, np.float64) if given.dtype.kind in "biuf" else real_numbers(given, "attributes")
 
 
 def first_of(mask: NDArray[np.bool_]) -> int:

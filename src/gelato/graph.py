@@ -25,6 +25,7 @@ from gelato.errors import InputError
 from gelato.lookup import close_names, question
 from gelato.scaling import Scaling
 from gelato.scratch import empty
+from gelato.sparse.bands import bands, first_where, hash_bands
 from gelato.sparse.rows import CHUNK, distinct, from_keys, is_unit, listed, ones, only, places, upper
 
 Pairs = NDArray[np.int64]
@@ -227,10 +228,10 @@ class Graph:
         """SHA-256 of the attributes and their scaling, ``None`` without any."""
         if self.attributes is None:
             return None
-        X = csr_array(self.attributes)
-        digest = hashlib.sha256()
-        scaling = () if self.scaling is None else self.scaling.arrays().values()
-        for array in (np.array(X.shape), X.indptr, X.indices, X.data, *scaling):
+        X = self.attributes
+        digest = hashlib.sha256(np.array(X.shape).tobytes())
+        hash_bands(digest, lambda: bands(X), index=X.indices.dtype if isinstance(X, csr_array) else None)
+        for array in () if self.scaling is None else self.scaling.arrays().values():
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -312,7 +313,7 @@ def across(pairs: Pairs, sides: NDArray[np.int8] | None) -> NDArray[np.bool_]:
 def has_values(graph: Graph) -> bool:
     """Whether any attribute of any node differs from zero."""
     X = graph.attributes
-    return X is not None and bool(np.any(X.data if isinstance(X, csr_array) else X))
+    return X is not None and first_where(X.data if isinstance(X, csr_array) else X, lambda some: some != 0) is not None
 
 
 def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:

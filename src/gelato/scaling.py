@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gelato.errors import InputError
+from gelato.sparse.bands import Matrix, bands, copied, stacked
 
-Matrix = NDArray[Any] | csr_array
 Floats = NDArray[np.float64]
 
 AS_IS, STANDARD, RANK = 0, 1, 2
@@ -109,7 +109,11 @@ class Scaling:
         if x.shape[1] != len(self):
             raise InputError(f"the scaling has {len(self):,} columns, but the attributes have {x.shape[1]:,}")
         if not isinstance(x, csr_array):
-            return self._dense(np.array(x, dtype=np.float64), np.arange(len(self)), back=back)
+            return self._dense(copied(np.asarray(x), np.float64), np.arange(len(self)), back=back)
+        return stacked((self._sparse(band, back=back) for band in bands(x)), len(self))
+
+    def _sparse(self, x: csr_array, *, back: bool) -> csr_array:
+        """Some rows of sparse attributes."""
         zero = self._dense(np.zeros((1, len(self))), np.arange(len(self)), back=back)[0]
         moving = np.flatnonzero(zero != 0)  # columns in which a zero does not stay one
         still: csr_array = csr_array(x, copy=True).astype(np.float64)

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import weakref
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from math import ceil, prod
 from pathlib import Path
@@ -27,11 +27,17 @@ from gelato.memory import in_words, resident_memory
 LARGE = 1 << 25
 """Bytes from which on an array lives in a file."""
 
+SOME = 1 << 22
+"""Bytes that are appended before they move to a file."""
+
 HIGH = 0.85
 """Share of the cap at which pages are handed back."""
 
-EVERY = 0.01
-"""Seconds between two looks at the process."""
+SELDOM, OFTEN = 0.01, 0.001
+"""Seconds between two looks at the process, at most and at least."""
+
+FASTEST = 1 << 36
+"""Bytes that become resident in a second where files are read here and there, about."""
 
 _maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
 _limit: int | None = None
@@ -53,7 +59,7 @@ def capped(size: int | None) -> Iterator[None]:
         raise InputError("--memory needs a system that reports the memory of a process, such as Linux; leave it out")
     before, _limit = _limit, size
     stop = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(stop, size), name=__name__, daemon=True)
+    watcher = threading.Thread(target=_watch, args=(stop,), name=__name__, daemon=True)
     watcher.start()
     try:
         yield
@@ -63,10 +69,20 @@ def capped(size: int | None) -> Iterator[None]:
         _limit = before
 
 
-def _watch(stop: threading.Event, size: int) -> None:
-    while not stop.wait(EVERY):
-        if (resident_memory() or 0) > HIGH * size:
-            release()
+def _watch(stop: threading.Event) -> None:
+    wait = OFTEN
+    while not stop.wait(wait):
+        wait = min(SELDOM, max(OFTEN, ease() / FASTEST))
+
+
+def ease() -> int:
+    """Hand back the pages of large arrays if the process is near its cap; returns what is left, in bytes.
+
+    A thread does so all the time; loops that read large arrays here and there may be faster than it.
+    """
+    assert _limit is not None
+    left = int(HIGH * _limit) - (resident_memory() or 0)
+    return left if left >= 0 else room()
 
 
 def release() -> None:
@@ -105,15 +121,29 @@ def _room(size: int) -> Iterator[None]:
 
 
 class Growing:
-    """Numbers that are appended one by one; under a cap they move to a file.
+    """Numbers that are appended; under a cap they move to a file.
 
     Attributes:
-        last: where to append them, an array of the standard library.
+        last: where to append them one by one, an array of the standard library.
     """
 
     def __init__(self, kind: str) -> None:
         self.last: array[Any] = array(kind)
         self._file: IO[bytes] | None = None
+
+    def append(self, numbers: Iterable[float]) -> None:
+        """Append a few, and move all to the file once there are some."""
+        self.last.extend(numbers)
+        self._settle_some()
+
+    def extend(self, numbers: NDArray[Any]) -> None:
+        """Append many at once, and move them to the file once there are some."""
+        self.last.frombytes(np.ascontiguousarray(numbers, self.last.typecode).data.cast("B"))
+        self._settle_some()
+
+    def _settle_some(self) -> None:
+        if len(self.last) * self.last.itemsize >= SOME:
+            self.settle()
 
     def settle(self) -> None:
         """Move what was appended to the file, if there is a cap."""
@@ -148,14 +178,14 @@ def mapped(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]
     return np.frombuffer(held, dtype, prod(shape), offset - begin).reshape(shape)
 
 
-def fitting(threads: int, each: int) -> int:
-    """How many of some threads fit the cap if each takes so many bytes; refused if not even one does."""
+def fitting(most: int, each: int) -> int:
+    """How many, of threads or the like, fit the cap if each takes so many bytes; refused if not even one does."""
     if _limit is None:
-        return threads
+        return most
     left = room()
     if each > left:
         raise too_small(int(HIGH * _limit) - left + each)
-    return max(1, min(threads, left // max(1, each)))
+    return max(1, min(most, left // max(1, each)))
 
 
 def room() -> int:

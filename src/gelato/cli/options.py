@@ -305,7 +305,8 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
             reading["like"] = columns_of(rest["model"])
         from gelato.evaluation.footprint import check_file
 
-        check_file(graph, sum(rest["ratios"]) if "ratios" in rest else rest.get("hide", 0) * bool(rest.get("repeats")))
+        hidden = sum(rest["ratios"]) if "ratios" in rest else rest.get("hide", 0) * bool(rest.get("repeats"))
+        check_file(graph, hidden, rest.get("method"))
         with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
             opened = open_graph_and_notes(graph, data_root=data_root, progress=progress, **reading)
         hold(() if quiet or as_json else opened.remarks(graph))
@@ -353,7 +354,7 @@ def with_split(command: Callable[..., None]) -> Callable[..., None]:
         from gelato.evaluation.footprint import check_graph
 
         given = named_options(others, steps=steps, self_loops=self_loops, dtype=dtype)
-        check_graph(graph, hidden=sum(ratios))
+        check_graph(graph, sum(ratios), rest.get("method"))
         command(split=_split(graph, split_name, ratios), options=given, **rest)
 
     return run

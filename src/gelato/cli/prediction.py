@@ -136,7 +136,7 @@ def predict(
 
     if nodes and between:
         raise click.UsageError("--for and --between cannot be combined: give only one of them")
-    check_graph(graph, hidden=hide if repeats else 0)
+    check_graph(graph, hide if repeats else 0, training["method"])
     if repeats:
         check_hiding(graph, hide, repeats)
     say = say_unless(quiet or as_json)

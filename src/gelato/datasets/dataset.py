@@ -1,8 +1,9 @@
 """What is known about a dataset before it is downloaded: its files, its reader and the expected graph."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.sparse import csr_array
 from gelato.datasets.download import Remote
 from gelato.errors import InputError
 from gelato.graph import Graph
+from gelato.sparse.bands import Matrix, bands, hash_bands, spans
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,15 +73,21 @@ def content_sha256(graph: Graph) -> str:
     True
     """
     digest = hashlib.sha256(f"gelato content {graph.n} {graph.m} {graph.f} {graph.directed}".encode())
-    digest.update(graph.edges.astype("<i8").tobytes())
+    for rows in spans(graph.edges):
+        digest.update(graph.edges[rows].astype("<i8").tobytes())
     if graph.attributes is not None:
-        attributes = csr_array(graph.attributes, copy=True).astype(np.float32)
-        attributes.eliminate_zeros()
-        attributes.sort_indices()
-        for part, dtype in (("indptr", "<i8"), ("indices", "<i8"), ("data", "<f4")):
-            digest.update(getattr(attributes, part).astype(dtype).tobytes())
+        hash_bands(digest, partial(_single, graph.attributes), index="<i8", data="<f4")
     if graph.labels is not None:
         integers = np.issubdtype(graph.labels.dtype, np.integer)
         text = "" if integers else "\0".join(str(label) for label in graph.labels.tolist())
         digest.update(graph.labels.astype("<i8").tobytes() if integers else text.encode())
     return digest.hexdigest()
+
+
+def _single(attributes: Matrix) -> Iterator[csr_array]:
+    """Attributes in single precision, without stored zeros."""
+    for band in bands(attributes):
+        single = csr_array(band.astype(np.float32))
+        single.eliminate_zeros()
+        single.sort_indices()
+        yield single

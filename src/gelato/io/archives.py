@@ -28,11 +28,12 @@ def read_arrays(path: Path, stream: IO[bytes], wanted: Collection[str] | None = 
         return {name: large[name] if name in large else archive[name] for name in names}
 
 
-def shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """The shapes of the arrays of an archive, by their headers."""
+def headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Shapes and types of the arrays of an archive, by their headers."""
     with zipfile.ZipFile(path) as archive:
         members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
-        return {member.filename.removesuffix(".npy"): _header(archive, member)[0] for member in members}
+        told = {member.filename.removesuffix(".npy"): _header(archive, member) for member in members}
+        return {name: (shape, dtype) for name, (shape, _, dtype, _) in told.items()}
 
 
 def _large(path: Path, stream: IO[bytes], names: Collection[str]) -> dict[str, NDArray[Any]]:
@@ -45,14 +46,16 @@ def _large(path: Path, stream: IO[bytes], names: Collection[str]) -> dict[str, N
             if name not in names or member.file_size < LARGE:
                 continue
             shape, fortran, dtype, start = _header(archive, member)
-            if fortran or dtype.hasobject or dtype.kind not in "iuf":
+            if dtype.hasobject or dtype.kind not in "biuf":
                 continue
+            shape = shape[::-1] if fortran else shape
             if member.compress_type == zipfile.ZIP_STORED:
                 stream.seek(member.header_offset + 26)
                 skipped = sum(np.frombuffer(stream.read(4), "<u2").tolist())
-                arrays[name] = mapped(path, member.header_offset + 30 + skipped + start, shape, dtype)
+                array = mapped(path, member.header_offset + 30 + skipped + start, shape, dtype)
             else:
-                arrays[name] = _unpacked(archive, member, shape, dtype, start)
+                array = _unpacked(archive, member, shape, dtype, start)
+            arrays[name] = array.T if fortran else array
     return arrays
 
 

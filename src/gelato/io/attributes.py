@@ -24,6 +24,7 @@ from gelato.io.schema import is_number
 from gelato.io.table import Table
 from gelato.io.tables import open_table, write_table
 from gelato.scaling import Scaling
+from gelato.sparse.bands import freeze_all, picked
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class AttributeTable:
 
     Attributes:
         names: ``(n,)`` the nodes, each once.
-        matrix: ``(n, f)`` finite numbers, sparse or dense.
+        matrix: ``(n, f)`` finite numbers, sparse or dense; read-only where it was read, so that graphs share it.
         columns: ``(f,)`` names of the attributes.
         label: what messages call the table, such as its file.
         unit: what ``numbers`` count: ``line`` or ``row``.
@@ -70,7 +71,9 @@ class AttributeTable:
             node = min(left)
             raise InputError(f"{self.place(node)}: unknown node {self.names[node]!r}; drop the row or correct the name")
         numbers = [self.numbers[i] for i in order] if self.numbers else ()
-        return replace(self, names=self.names[order], matrix=self.matrix[order], numbers=numbers)
+        matrix = picked(self.matrix, np.array(order))
+        freeze_all(matrix)
+        return replace(self, names=self.names[order], matrix=matrix, numbers=numbers)
 
 
 def read_attributes(
@@ -153,6 +156,7 @@ def attribute_table(table: Table, options: AttributeOptions) -> AttributeTable:
     check_keys(table, header[key], numbers, nodes)
     attributes = {i: name for i, name in enumerate(header) if i != key}
     encoded = Encoder(table, attributes, columns, options).encode()
+    freeze_all(encoded.matrix)
     return AttributeTable(
         np.fromiter(nodes, dtype=object, count=len(nodes)),
         encoded.matrix,

@@ -1,18 +1,20 @@
 """The columns of a table in bounded memory: numbers as a matrix, sparse where that is smaller, all others as cells."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.io.blocks import RowBlock
 from gelato.io.cell_kinds import is_mark
 from gelato.io.compact import SPARSE_BELOW, Matrix, compact, nonzeros
 from gelato.io.table import Table
+from gelato.scratch import limit, room
+from gelato.sparse.bands import Kept, filled, stacked
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ def read_columns(table: Table, keep: Collection[int], skip: Collection[int] = ()
     plain = np.array([column for column in wanted if column not in texts], dtype=np.intp)
     numeric = np.zeros(table.width, dtype=bool)
     numbers: list[int] = []
-    pieces: list[tuple[NDArray[np.intp], Matrix]] = []
+    held: list[NDArray[np.intp]] = []
+    bands = Kept()
     late: list[int] = []
     for block in table.blocks():
         values = block.values(plain)
@@ -61,13 +64,15 @@ def read_columns(table: Table, keep: Collection[int], skip: Collection[int] = ()
         numeric[plain] |= ~np.isnan(values).all(axis=0)
         for column, cells in texts.items():
             cells += block.cells(column)
-        pieces.append((plain, compact(values)))
+        held.append(plain)
+        bands.add(compact(values))
         numbers += block.numbers
+        _check_room(table, block, texts)
     late += plain[~numeric[plain]].tolist()  # nothing but marks
     plain = plain[numeric[plain]]
     if late:
         texts |= read_cells(table, late, len(numbers))
-    return Columns(numbers, texts, plain, _joined(pieces, plain, len(numbers)))
+    return Columns(numbers, texts, plain, _joined(held, bands.whole(), plain, len(numbers)))
 
 
 def read_cells(table: Table, columns: Sequence[int], rows: int) -> dict[int, list[Any]]:
@@ -76,6 +81,7 @@ def read_cells(table: Table, columns: Sequence[int], rows: int) -> dict[int, lis
     for block in table.blocks(columns):
         for column, cells in texts.items():
             cells += block.cells(column)
+        _check_room(table, block, texts)
     if any(len(cells) != rows for cells in texts.values()):
         raise InputError(f"{table.label}: the file changed while it was being read; read it again")
     return texts
@@ -98,20 +104,27 @@ def _only_numbers_and_marks(
     return good
 
 
-def _joined(pieces: list[tuple[NDArray[np.intp], Matrix]], columns: NDArray[np.intp], rows: int) -> Matrix:
-    """The matrix of some columns of all pieces, which hold these and perhaps more; the pieces are used up."""
-    pieces.reverse()
-    bands: list[Matrix] = []
-    while pieces:
-        held, band = pieces.pop()
-        bands.append(band if len(held) == len(columns) else band[:, np.isin(held, columns)])
-    if sum(map(nonzeros, bands)) < SPARSE_BELOW * rows * len(columns):
-        return csr_array(vstack([csr_array(band) for band in bands], format="csr"))
-    dense = np.empty((rows, len(columns)))
-    bands.reverse()
-    end = 0
-    while bands:
-        band = bands.pop()
-        start, end = end, end + band.shape[0]
-        dense[start:end] = band.toarray() if isinstance(band, csr_array) else band
-    return dense
+def _check_room(table: Table, block: RowBlock, texts: Collection[int]) -> None:
+    """Refuse cells that do not fit the cap, if there is one, where that shows."""
+    if limit() is not None and room() < 0:
+        raise InputError(
+            f"{table.place(block.numbers[-1])}: the names and {len(texts):,} columns of text up to here already take "
+            "more memory than --memory allows; give more, leave columns out with --kind COLUMN=drop, or store the "
+            "graph as .npz"
+        )
+
+
+def _joined(held: list[NDArray[np.intp]], bands: list[Matrix], columns: NDArray[np.intp], rows: int) -> Matrix:
+    """The matrix of some columns of bands, which hold these and perhaps more; the bands are used up."""
+
+    def part(i: int) -> Matrix:
+        return bands[i] if len(held[i]) == len(columns) else bands[i][:, np.isin(held[i], columns)]
+
+    def taken() -> Iterator[Matrix]:
+        for i in range(len(bands)):
+            yield part(i)
+            bands[i] = np.zeros((0, len(columns)))
+
+    if sum(nonzeros(part(i)) for i in range(len(bands))) < SPARSE_BELOW * rows * len(columns):
+        return stacked(map(csr_array, taken()), len(columns))
+    return filled(taken(), (rows, len(columns)))

@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.io.cell_kinds import CellKinds, cell_kinds
@@ -21,6 +21,8 @@ from gelato.io.options import AttributeOptions
 from gelato.io.scales import SCALES, statistics
 from gelato.io.table import Table
 from gelato.scaling import Scaling
+from gelato.scratch import Growing
+from gelato.sparse.bands import beside, filled, rows_of, spans, stacked
 
 LISTED = 50
 """How many reasons a refusal lists at most."""
@@ -134,16 +136,17 @@ class Encoder:
             return self._columns.matrix
         place = {name: i for i, name in enumerate(names)}
         held = [i for i, name in enumerate(self._plain) if name in place]
-        plain = self._columns.matrix[:, held]
+        plain = _chosen(self._columns.matrix, held)
         rest = [name for name in names if name in self._coded]
         if not rest:
             return plain
         other = np.column_stack([self._coded[name].values for name in rest])
         there = np.array([place[name] for name in (*(self._plain[i] for i in held), *rest)])
-        if not isinstance(plain, csr_array):
-            return compact(np.hstack([plain, other])[:, np.argsort(there)])
-        wide = csr_array(hstack([plain, csr_array(other)], format="csr"))
-        return compact(_placed(wide, there, len(names)))
+        if isinstance(plain, csr_array):
+            return compact(stacked((_placed(band, there, len(names)) for band in beside([plain, other])), len(names)))
+        order = np.argsort(there)
+        wide = (np.hstack([plain[rows], other[rows]])[:, order] for rows in spans(plain))
+        return compact(filled(wide, (len(other), len(names))))
 
     def _check_any(self) -> None:
         """Refuse a table of which nothing is left."""
@@ -174,32 +177,38 @@ class Encoder:
 
 
 def _categories(name: str, column: CellKinds, options: AttributeOptions) -> tuple[csr_array, list[str]]:
-    return _counted(name, "=", [[str(cell)] for cell in column.cells], column, options)
+    return _counted(name, "=", lambda cell: [cell], column, options)
 
 
 def _words(name: str, column: CellKinds, options: AttributeOptions) -> tuple[csr_array, list[str]]:
-    return _counted(name, ":", [re.findall(r"[^\W_]+", str(cell).lower()) for cell in column.cells], column, options)
+    return _counted(name, ":", lambda cell: re.findall(r"[^\W_]+", cell.lower()), column, options)
 
 
 def _counted(
-    name: str, joint: str, terms: list[list[str]], column: CellKinds, options: AttributeOptions
+    name: str, joint: str, terms: Callable[[str], list[str]], column: CellKinds, options: AttributeOptions
 ) -> tuple[csr_array, list[str]]:
     """How often each term occurs in each row, with the terms in alphabetical order; missing cells have none."""
-    for row in column.missing.tolist():
-        terms[row] = []
-    vocabulary = sorted({term for row in terms for term in row})
+    n, gone = len(column.cells), set(column.missing.tolist())
+    place: dict[str, int] = {}
+    sizes, indices, data = np.zeros(n, np.int64), Growing("i"), Growing("d")
+    for row, cell in enumerate(column.cells):
+        counts = Counter(() if row in gone else terms(str(cell)))
+        sizes[row] = len(counts)
+        indices.append([place.setdefault(term, len(place)) for term in counts])
+        data.append(counts.values())
+    vocabulary = sorted(place)
     labels = [f"{name}{joint}{term}" for term in vocabulary]
-    position = {term: i for i, term in enumerate(vocabulary)}
-    counts = [Counter(row) for row in terms]
-    starts = np.cumsum([0, *map(len, counts)])
-    data = np.fromiter((count for row in counts for count in row.values()), dtype=np.float64, count=starts[-1])
-    indices = np.fromiter((position[term] for row in counts for term in row), dtype=np.int64, count=starts[-1])
-    matrix = csr_array((data, indices, starts), shape=(len(terms), len(vocabulary)))
+    there = np.zeros(len(place), np.int32)
+    there[[place[term] for term in vocabulary]] = np.arange(len(place))
+    codes = indices.whole()
+    for entries in spans(codes):
+        codes[entries] = there[codes[entries]]
+    matrix = rows_of(data.whole(), codes, np.concatenate([[0], sizes.cumsum()]), (n, len(vocabulary)))
     if options.missing != "category" or not len(column.missing):
         return matrix, labels
-    gap = csr_array((np.ones(len(column.missing)), (column.missing, 0 * column.missing)), shape=(len(terms), 1))
+    gap = csr_array((np.ones(len(column.missing)), (column.missing, 0 * column.missing)), shape=(n, 1))
     label = f"{name}=missing" if f"{name}=missing" not in labels else f"{name}=(missing)"
-    return csr_array(hstack([matrix, gap], format="csr")), [*labels, label]
+    return stacked(beside([matrix, gap]), len(labels) + 1), [*labels, label]
 
 
 def _assembled(
@@ -217,9 +226,16 @@ def _assembled(
     spans = {name: range(first[i], first[i + 1]) for i, name in enumerate(order)}
     there = [spans[name][0] for name in numbers]
     there += [place for name, (_, own) in pieces.items() for place in spans[name][-len(own) :] if own]
-    wide = csr_array(hstack([csr_array(values), *(csr_array(block) for block, _ in pieces.values())], format="csr"))
-    where = np.array(there, dtype=np.int64)
-    return _placed(wide, where, int(first[-1])), [x for each in labels for x in each], where[: len(numbers)]
+    wide = beside([values, *(csr_array(block) for block, _ in pieces.values())])
+    where, width = np.array(there, dtype=np.int64), int(first[-1])
+    matrix = stacked((_placed(band, where, width) for band in wide), width)
+    return matrix, [x for each in labels for x in each], where[: len(numbers)]
+
+
+def _chosen(matrix: Matrix, columns: list[int]) -> Matrix:
+    """Some columns of a matrix."""
+    parts = (matrix[rows][:, columns] for rows in spans(matrix))
+    return stacked(parts, len(columns)) if isinstance(matrix, csr_array) else filled(parts, (len(matrix), len(columns)))
 
 
 def _placed(matrix: csr_array, there: NDArray[np.int64], width: int) -> csr_array:

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from gelato.io.cell_kinds import CellKinds
 from gelato.io.compact import Matrix
+from gelato.sparse.bands import column_sizes
 
 ID_WORDS = frozenset({"id", "ids", "index", "key", "uuid", "guid", "url", "uri", "link"})
 """Last words of the names of columns that hold ids."""
@@ -49,11 +50,11 @@ def why_identifier(name: str, column: CellKinds) -> str | None:
 
 def integer_columns(names: Sequence[str], matrix: Matrix) -> dict[int, str]:
     """The columns of whole numbers in a matrix that look like ids, and why; missing numbers are ``nan``."""
-    n, width = matrix.shape
+    n = matrix.shape[0]
     named = np.array([called_id(name) for name in names], dtype=bool)
     likely = named | (n >= ENOUGH_ROWS)
     if isinstance(matrix, csr_array):  # two zeros are not different
-        likely &= np.bincount(matrix.indices, minlength=width) >= np.where(named, NEARLY_ALL * n - 1, n - 1)
+        likely &= column_sizes(matrix) >= np.where(named, NEARLY_ALL * n - 1, n - 1)
     some = np.flatnonzero(likely)
     head = matrix[:HEAD][:, some]
     head = np.sort(head.toarray() if isinstance(head, csr_array) else head, axis=0)

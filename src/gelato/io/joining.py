@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.io.attributes import AttributeTable
 from gelato.io.bipartite import Nodes
+from gelato.sparse.bands import column_means, freeze_all, picked
 
 Isolated = Literal["keep", "drop", "refuse"]
 """What becomes of nodes of the attribute table that no link names."""
@@ -192,7 +193,7 @@ def _filling(
     """
     mean = np.zeros((1, len(table.columns)))
     if missing in ("mean", "category") and len(absent):
-        mean[0] = np.asarray(table.matrix.mean(axis=0)).ravel()
+        mean[0] = column_means(table.matrix)
         numbers = {*table.notes.numbers, *table.notes.flags}
         for i, column in enumerate(map(str, table.columns.tolist())):
             if column not in numbers:  # one value of a category, or one word
@@ -202,9 +203,8 @@ def _filling(
 
 
 def _stacked(table: AttributeTable, kept: NDArray[np.intp], filling: csr_array) -> NDArray[np.float64] | csr_array:
-    rows = table.matrix if len(kept) == len(table.names) else table.matrix[kept]
-    if not filling.shape[0]:
-        return rows
-    if isinstance(rows, csr_array):
-        return csr_array(vstack([rows, filling], format="csr"))
-    return np.vstack([rows, filling.toarray()])
+    if len(kept) == len(table.names) and not filling.shape[0]:
+        return table.matrix
+    matrix = picked(table.matrix, kept, [filling])
+    freeze_all(matrix)
+    return matrix

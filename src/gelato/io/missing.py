@@ -1,6 +1,6 @@
 """What becomes of the missing cells of an attribute table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from gelato.errors import InputError
 from gelato.io.compact import Matrix
 from gelato.io.notes import some
 from gelato.io.scales import statistics
+from gelato.sparse.bands import first_where, spans
 
 POLICIES = ("drop", "zero", "mean", "category", "refuse")
 """What can be asked for; by default numbers get the mean, and other columns count as without a value."""
@@ -37,15 +38,18 @@ def check_policy(missing: str | None) -> None:
 
 def number_gaps(names: Sequence[str], matrix: Matrix) -> dict[str, Gap]:
     """The gaps of columns of numbers, in which a missing one is ``nan``."""
-    rows, columns = _undefined(matrix)
-    different, first, counts = np.unique(columns, return_index=True, return_counts=True)
-    places = zip(different.tolist(), counts.tolist(), rows[first].tolist(), strict=True)
-    return {names[column]: Gap(count, row) for column, count, row in places}
+    gaps: dict[int, Gap] = {}
+    for rows, columns in _undefined(matrix):
+        different, first, counts = np.unique(columns, return_index=True, return_counts=True)
+        for column, count, row in zip(different.tolist(), counts.tolist(), rows[first].tolist(), strict=True):
+            before = gaps.get(column, Gap(0, row))
+            gaps[column] = Gap(before.count + count, before.row)
+    return {names[column]: gaps[column] for column in sorted(gaps)}
 
 
 def flags(matrix: Matrix) -> dict[int, csc_array]:
     """``(n, 1)`` 1 where a number is missing, for each column with missing ones."""
-    rows, columns = _undefined(matrix)
+    rows, columns = (np.concatenate(part) for part in zip(*_undefined(matrix), strict=True))
     return {
         int(column): csc_array((np.ones(len(held)), held, [0, len(held)]), shape=(matrix.shape[0], 1))
         for column in np.unique(columns)
@@ -55,15 +59,16 @@ def flags(matrix: Matrix) -> dict[int, csc_array]:
 
 def fill_numbers(matrix: Matrix, missing: str | None) -> Matrix:
     """Numbers with 0 or the mean of the column where one is ``nan``; the matrix may be changed in place."""
-    rows, columns = _undefined(matrix)
-    if not len(rows):
+    if first_where(matrix.data if isinstance(matrix, csr_array) else matrix, np.isnan) is None:
         return matrix
     mean = np.zeros(matrix.shape[1]) if missing == "zero" else statistics(matrix).mean
     if not isinstance(matrix, csr_array):
-        matrix[rows, columns] = mean[columns]
+        for rows, columns in _undefined(matrix):
+            matrix[rows, columns] = mean[columns]
         return matrix
-    gone = np.isnan(matrix.data)
-    matrix.data[gone] = mean[matrix.indices[gone]]
+    for entries in spans(matrix.data):
+        gone = entries.start + np.flatnonzero(np.isnan(matrix.data[entries]))
+        matrix.data[gone] = mean[matrix.indices[gone]]
     matrix.eliminate_zeros()
     return matrix
 
@@ -103,10 +108,13 @@ def _listed(gaps: Mapping[str, Gap], place: Place, cells: Mapping[str, str] | No
     )
 
 
-def _undefined(matrix: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of the entries that are ``nan``, row by row."""
-    if not isinstance(matrix, csr_array):
-        rows, columns = np.isnan(matrix).nonzero()
-        return rows, columns
-    entries = np.flatnonzero(np.isnan(matrix.data))
-    return np.searchsorted(matrix.indptr, entries, side="right") - 1, matrix.indices[entries].astype(np.intp)
+def _undefined(matrix: Matrix) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows and columns of the entries that are ``nan``, row by row, some rows at a time."""
+    for band in spans(matrix):
+        if not isinstance(matrix, csr_array):
+            rows, columns = np.isnan(matrix[band]).nonzero()
+            yield band.start + rows, columns
+            continue
+        entries = np.arange(matrix.indptr[band.start], matrix.indptr[band.stop])
+        entries = entries[np.isnan(matrix.data[entries])]
+        yield np.searchsorted(matrix.indptr, entries, side="right") - 1, matrix.indices[entries].astype(np.intp)

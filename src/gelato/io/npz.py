@@ -20,6 +20,8 @@ from gelato.graph import Graph
 from gelato.io.archives import read_arrays
 from gelato.io.files import DAMAGED, reading, written_aside
 from gelato.scaling import Scaling
+from gelato.sparse.bands import copied
+from gelato.sparse.rows import freeze
 
 SPARSE_ARRAYS = ("x_data", "x_indices", "x_indptr", "x_shape")
 SCALING = "scaling_"
@@ -61,7 +63,7 @@ def write_npz(graph: Graph, path: Path) -> None:
     u, v = graph.edges.T
     small = graph.n <= np.iinfo(np.int32).max
     arrays: dict[str, Any] = {
-        "edges": graph.edges.astype(np.int32 if small else np.int64),
+        "edges": copied(graph.edges, np.int32 if small else np.int64),
         "num_nodes": np.int64(graph.n),
         "names": _plain(graph.names, "names", path),
         "x_names": _plain(graph.attribute_names, "attribute names", path),
@@ -97,15 +99,32 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _attributes(arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | csr_array | None:
+    """The attributes, which are not copied: nobody else has these arrays."""
+    for name in ("x", *SPARSE_ARRAYS):
+        if name in arrays:
+            freeze(arrays[name])
     if "x_data" not in arrays:
         return arrays.get("x")
     try:
-        triple = (arrays["x_data"], arrays["x_indices"], arrays["x_indptr"])
-        attributes = csr_array(triple, shape=tuple(arrays["x_shape"].tolist()))
+        shape = tuple(arrays["x_shape"].tolist())
+        indices, indptr = (_index(arrays, name, shape) for name in ("x_indices", "x_indptr"))
+        attributes = csr_array((arrays["x_data"], indices, indptr), shape=shape)
         attributes.check_format(full_check=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"{', '.join(SPARSE_ARRAYS)} do not fit together: {error}") from None
     return attributes
+
+
+def _index(arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array of indices, of the type that SciPy would make it by a copy in memory."""
+    given, kinds = arrays[name], [arrays[each].dtype for each in ("x_indices", "x_indptr")]
+    small = max(shape) <= np.iinfo(np.int32).max and all(np.can_cast(kind, np.int32) for kind in kinds)
+    kind = np.int32 if small else np.int64
+    if given.dtype == kind or given.dtype.kind not in "iu":
+        return given
+    index = copied(given, kind)
+    freeze(index)
+    return index
 
 
 def _scaling(arrays: dict[str, NDArray[Any]]) -> Scaling | None:

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from gelato.io.compact import Matrix
 from gelato.registry import Registry
 from gelato.scaling import RANK, STANDARD, Scaling
+from gelato.scratch import fitting
+from gelato.sparse.bands import bands, transposed
 
-BLOCK = 1 << 20
-"""About how many numbers of a dense matrix are looked at together."""
 SMALLEST = 1e-307
 """The smallest number that is divided by."""
+PER_RANK = 64
+"""Bytes for each different value of a column whose ranks are taken, while they are put together."""
 
 
 @dataclass(frozen=True)
@@ -53,31 +55,28 @@ class Statistics:
 
 
 def statistics(matrix: Matrix) -> Statistics:
-    """The statistics of all columns, a dense matrix in blocks."""
-    if isinstance(matrix, csr_array):
-        return _statistics(csc_array(matrix))
-    n, width = matrix.shape
-    step = max(1, BLOCK // max(1, n))
-    parts = [_statistics(csc_array(matrix[:, start : start + step])) for start in range(0, max(1, width), step)]
-    columns = zip(*(vars(part).values() for part in parts), strict=True)
-    return Statistics(*(np.concatenate(column) for column in columns))
-
-
-def _statistics(matrix: csc_array) -> Statistics:
+    """The statistics of all columns, from some rows at a time; sums are added up in the order of the rows."""
     n, w = matrix.shape
-    column, data = np.repeat(np.arange(w), np.diff(matrix.indptr)), matrix.data
-    missing = np.isnan(data)
-    known = n - np.bincount(column[missing], minlength=w)
-    column, data = column[~missing & (data != 0)], data[~missing & (data != 0)]
-    zeros = known - np.bincount(column, minlength=w)
-    low, high = np.where(zeros > 0, 0.0, np.inf), np.where(zeros > 0, 0.0, -np.inf)
-    np.minimum.at(low, column, data)
-    np.maximum.at(high, column, data)
+    known, zeros = np.full(w, n), np.full(w, n)
+    low, high, binary = np.full(w, np.inf), np.full(w, -np.inf), np.ones(w, bool)
+    for band in bands(matrix):
+        column, data = _values(band)
+        known -= np.bincount(band.indices[np.isnan(band.data)], minlength=w)
+        zeros -= np.bincount(band.indices[band.data != 0], minlength=w)
+        np.minimum.at(low, column, data)
+        np.maximum.at(high, column, data)
+        binary[column[data != 1]] = False
+    low, high = np.where(zeros > 0, np.minimum(low, 0.0), low), np.where(zeros > 0, np.maximum(high, 0.0), high)
     low, high = np.where(known > 0, low, 0.0), np.where(known > 0, high, 0.0)
     unit = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]  # in units of a power of two no square overflows
-    small, count = np.ldexp(data, -unit[column]), np.maximum(known, 1)
-    mean = np.bincount(column, small, minlength=w) / count
-    square = np.bincount(column, (small - mean[column]) ** 2, minlength=w) + zeros * mean**2
+    count, mean = np.maximum(known, 1), np.zeros(w)
+    for column, data in map(_values, bands(matrix)):
+        np.add.at(mean, column, np.ldexp(data, -unit[column]))
+    mean /= count
+    square = np.zeros(w)
+    for column, data in map(_values, bands(matrix)):
+        np.add.at(square, column, (np.ldexp(data, -unit[column]) - mean[column]) ** 2)
+    square += zeros * mean**2
     return Statistics(
         known,
         zeros,
@@ -85,8 +84,14 @@ def _statistics(matrix: csc_array) -> Statistics:
         high,
         np.where(low == high, low, np.ldexp(mean, unit)),
         np.ldexp(np.sqrt(square / count), unit),
-        np.bincount(column, data != 1, minlength=w) == 0,
+        binary,
     )
+
+
+def _values(band: csr_array) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Columns and values of the numbers that are neither missing nor 0."""
+    there = ~np.isnan(band.data) & (band.data != 0)
+    return band.indices[there], band.data[there]
 
 
 def _none(matrix: Matrix, about: Statistics) -> Scaling | None:
@@ -105,11 +110,12 @@ def _standard(matrix: Matrix, about: Statistics) -> Scaling | None:
 def _rank(matrix: Matrix, about: Statistics) -> Scaling | None:
     """Average ranks from -1 to 1; where more than half are zeros, shares of the positive or negative values alone."""
     scaled = ~about.binary
-    by_column = csc_array(matrix) if isinstance(matrix, csr_array) else matrix
+    by_column = transposed(matrix) if isinstance(matrix, csr_array) else matrix.T
     knots, ranks, sizes = [np.zeros(0)], [np.zeros(0)], np.zeros(len(scaled), np.int64)
     for column in np.flatnonzero(scaled):
-        held = by_column[:, [column]]
-        values, counts = np.unique(held.toarray() if isinstance(held, csc_array) else held, return_counts=True)
+        held = by_column[[column]]
+        values, counts = np.unique(held.toarray() if isinstance(held, csr_array) else held, return_counts=True)
+        fitting(1, PER_RANK * int(sizes.sum() + len(values)))
         knots.append(values)
         ranks.append(_signed_shares(values, counts) if about.mostly_zero[column] else _ranks(counts))
         sizes[column] = len(values)

@@ -8,9 +8,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from gelato.kernels.threads import default_threads, run_blocks
+from gelato.scratch import ease, limit
 
 AT_ONCE = 1 << 22
 """Numbers of rows read at once."""
+
+AROUND = 1 << 17
+"""Bytes of a file that become resident around a row that is read."""
+
+SHARE = 1 / 32
+"""Share of a cap of the memory that becomes resident at once."""
 
 
 def row_dots(
@@ -34,9 +41,13 @@ def row_dots(
         width = left.shape[1]
         weights = np.ones(width) if weights is None else weights
     step = max(1, int(AT_ONCE // max(1, width)))
+    if (cap := limit()) is not None:
+        step = max(1, min(step, int(SHARE * cap / (2 * (AROUND + 8 * width)))))
 
     def block(row: NDArray[Any] | None, begin: int) -> None:
         part = slice(begin, begin + step)
+        if cap is not None:
+            ease()
         if row is None:
             _dense_dots(left, right, weights, listed[part], np.empty(left.shape[1]), dots[part])
         else:

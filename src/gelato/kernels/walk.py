@@ -72,7 +72,7 @@ def walk_of(
 
 
 def _arrays(matrix: csr_array, dtype: np.dtype[Any]) -> tuple[Ints, Ints, Floats | None]:
-    data = None if is_unit(matrix.data) else _locked(matrix.data.astype(dtype))
+    data = None if is_unit(matrix.data) else _locked(matrix.data.astype(dtype, copy=False))
     narrow = np.int32 if matrix.nnz < 2**31 else np.int64  # less memory to miss the cache in
     indptr, indices = matrix.indptr.astype(narrow, copy=False), matrix.indices.astype(np.int32, copy=False)
     return _locked(indptr), _locked(indices), data

@@ -65,6 +65,8 @@ class Method:
             all the same, with a remark.
         grid: what ``tune`` searches, in this order.
         work: about how many steps it takes to score all pairs, where that is known in advance.
+        space: bytes that it needs in memory for so many nodes and attributes, sparse or not, besides large arrays and
+            what walks along links take.
         compared: whether reports compare other methods with it.
         compares: whether ``fit`` runs other methods to take the best of them; ``--method all`` leaves it out.
         quick: settings for training on the spot, unless others are given.
@@ -82,6 +84,7 @@ class Method:
     blind: Blindness = sighted
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     work: Callable[[Graph], float] | None = None
+    space: Callable[[int, int, bool], int] = lambda nodes, attributes, sparse: 0
     compared: bool = False
     compares: bool = False
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

@@ -14,6 +14,7 @@ from gelato.methods.gcn.settings import GcnSettings, gcn_unfit
 from gelato.methods.gelato.settings import GRID as GELATO_GRID
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.heuristics.cosine import needs_attributes
+from gelato.methods.heuristics.cosine import space as cosine_space
 from gelato.methods.heuristics.simrank import needs_a_small_graph
 from gelato.methods.method import Method, heuristic
 from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
@@ -87,7 +88,8 @@ METHODS: Registry[Method] = Registry(
             grid={"decay": (0.6, 0.8, 0.9)},
         ),
         "cosine": heuristic(
-            heuristics.cosine, "cosine of attributes", unfit=needs_attributes, compared=True, work=_cosine_work
+            heuristics.cosine, "cosine of attributes", unfit=needs_attributes, compared=True, work=_cosine_work,
+            space=cosine_space,
         ),
         "ac": heuristic(
             heuristics.autocovariance, "autocovariance", cites="Delvenne et al. 2010", compared=True,

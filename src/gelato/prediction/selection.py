@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import issparse
 
 from gelato.errors import InputError
 from gelato.graph import Graph
@@ -36,7 +36,8 @@ def nodes_in(source: str, graph: Graph) -> NDArray[np.int64]:
         )
     assert graph.attributes is not None  # they have names
     place = names.index(source)
-    column: Any = csc_array(graph.attributes)[:, [place]].toarray()
+    column: Any = graph.attributes[:, [place]]
+    column = column.toarray() if issparse(column) else column
     if graph.scaling is not None:
         column = graph.scaling.only(place).undo(column)
     nodes = np.flatnonzero(column)

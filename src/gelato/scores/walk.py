@@ -25,6 +25,7 @@ from gelato.scores.keys import key_of
 from gelato.scores.levels import TierLevels, one_tier
 from gelato.scores.walk_counts import WalkCountScan, count_scan, walk_cost
 from gelato.scores.walk_search import WalkSearchScan, search_scans
+from gelato.sparse.bands import transposed
 from gelato.sparse.rows import is_unit, permuted
 
 LOG = logging.getLogger(__name__)
@@ -156,7 +157,7 @@ class WalkScores:
         symmetric = self.first is self.inner and not self.directed
         if symmetric and (self.dtype == np.float64 or self.walk.inner_data is None):
             return self.walk  # the same arrays
-        back = self.inner if symmetric else csr_array(self.inner.T)
+        back = self.inner if symmetric else transposed(self.inner)
         return walk_of(back, back, self.weight, 1, False, np.dtype(np.float64))
 
     @property
@@ -280,26 +281,20 @@ class WalkScores:
 
     def permuted(self, order: NDArray[np.int64]) -> Self:
         """The same scores with node ``order[i]`` renamed to ``i``."""
-        first = permuted(self.first, order) if self.on_graph else csr_array(self.first[order])
-        if self.first is self.inner:
-            inner = first
-        else:
-            inner = permuted(self.inner, order) if self.on_graph else csr_array(self.inner[:, order])
-        for matrix in (first, inner):
-            matrix.sort_indices()
+        between = order if self.on_graph else None
+        first = permuted(self.first, order, between)
+        inner = first if self.first is self.inner else permuted(self.inner, between, order)
         weight = self.weight[order] if self.on_graph else self.weight
         return replace(self, first=first, inner=inner, weight=weight, node=self.node[order])
 
     def turned(self) -> Self | None:
         """The scores of ``(v, u)`` as those of ``(u, v)``, where they are of the same form."""
-        first, inner = csr_array(self.inner.T), csr_array(self.first.T)
         if self.first is self.inner:
-            inner = first
-        elif self.steps != 2 or self.every_length:
+            turned = transposed(self.inner)
+            return replace(self, first=turned, inner=turned)
+        if self.steps != 2 or self.every_length:
             return None
-        for matrix in (first, inner):
-            matrix.sort_indices()
-        return replace(self, first=first, inner=inner)
+        return replace(self, first=transposed(self.inner), inner=transposed(self.first))
 
     def miniature(self) -> Self:
         """Scores of four nodes that need the same compiled kernels."""

@@ -158,6 +158,26 @@ def mirrored(indptr, indices, data):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def count_columns(indices, count):  # type: ignore[no-untyped-def]
+    """Add the number of entries of each column."""
+    for v in indices:
+        count[v] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def transpose(indptr, indices, data, low, high, place, rows, values):  # type: ignore[no-untyped-def]
+    """Write row and value of each entry of the columns from ``low`` to ``high``, each at the next place of its own."""
+    for u in range(len(indptr) - 1):
+        for j in range(indptr[u], indptr[u + 1]):
+            v = indices[j]
+            if low <= v < high:
+                rows[place[v]] = u
+                if data is not None:
+                    values[place[v]] = data[j]
+                place[v] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def permute(indptr, indices, data, order, new, new_indptr, new_indices, new_data):  # type: ignore[no-untyped-def]
     """Write the rows in a new order, their columns by new names and sorted."""
     for i in range(len(order)):

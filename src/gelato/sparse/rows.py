@@ -131,15 +131,26 @@ def is_symmetric(matrix: csr_array) -> bool:
     return bool(loops.mirrored(matrix.indptr, matrix.indices, data))
 
 
-def permuted(matrix: csr_array, order: NDArray[np.int64]) -> csr_array:
-    """The matrix with row and column ``order[i]`` renamed to ``i``."""
-    new = np.empty(len(order), np.int32 if len(order) <= 2**31 else np.int64)
-    new[order] = np.arange(len(order))
+def permuted(
+    matrix: csr_array, rows: NDArray[np.int64] | None = None, columns: NDArray[np.int64] | None = None
+) -> csr_array:
+    """The matrix with row ``rows[i]`` and column ``columns[i]`` renamed to ``i``; by default they keep their names."""
+    n, width = matrix.shape
+    order = np.arange(n) if rows is None else rows
+    new = np.empty(width, np.int32 if width <= 2**31 else np.int64)
+    new[slice(None) if columns is None else columns] = np.arange(width)
     indptr, indices = np.zeros_like(matrix.indptr), empty(matrix.nnz, new.dtype)
     same = repeated(matrix.data)
     values = None if same else empty(matrix.nnz, matrix.dtype)
     loops.permute(matrix.indptr, matrix.indices, None if same else matrix.data, order, new, indptr, indices, values)
     return csr_array((matrix.data if values is None else values, indices, indptr), shape=matrix.shape)
+
+
+def freeze(array: NDArray[Any]) -> None:
+    """Make an array read-only, and those that share its memory with it."""
+    while isinstance(array, np.ndarray):
+        array.flags.writeable = False
+        array = array.base
 
 
 def is_frozen(array: NDArray[Any]) -> bool:

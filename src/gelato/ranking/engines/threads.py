@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from gelato.kernels.threads import run_blocks
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.job import Job
-from gelato.scratch import fitting, limit
+from gelato.scratch import ease, fitting, limit
 
 Sum = TypeVar("Sum")
 
@@ -55,6 +55,8 @@ class Threads:
             return mine
 
         def run(mine: Sum, block: tuple[int, Any]) -> None:
+            if limit() is not None:
+                ease()
             job.run(mine, block[1])
 
         def note(mine: Sum, block: tuple[int, Any]) -> None:
