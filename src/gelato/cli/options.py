@@ -306,7 +306,7 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
         from gelato.evaluation.footprint import check_file
 
         hidden = sum(rest["ratios"]) if "ratios" in rest else rest.get("hide", 0) * bool(rest.get("repeats"))
-        check_file(graph, hidden, rest.get("method"))
+        check_file(graph, reading["attributes"], hidden, rest.get("method"))
         with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
             opened = open_graph_and_notes(graph, data_root=data_root, progress=progress, **reading)
         hold(() if quiet or as_json else opened.remarks(graph))

@@ -67,19 +67,20 @@ class Sizes:
         return BASE + graph + int(PER_HIDDEN * hidden * self.links) + max(spaces, default=0)
 
 
-def check_file(spec: str, hidden: float, method: str | None) -> None:
-    """Refuse a file whose graph cannot be read under the cap, if there is one, or not be ranked by some methods."""
+def check_file(spec: str, attributes: str | None, hidden: float, method: str | None) -> None:
+    """Refuse files whose graph cannot be read under the cap, if there is one, or not be ranked by some methods."""
     path = Path(spec)
     if limit() is None or spec in DATASETS or not path.is_file():
         return
+    library = PARQUET * any(Path(file).suffix == ".parquet" for file in (spec, attributes or ""))
     if path.suffix != ".npz":
-        check(BASE + PARQUET * (path.suffix == ".parquet") + PER_ROW * (path.stat().st_size // LINE))
+        check(BASE + library + PER_ROW * (path.stat().st_size // LINE))
         return
     try:
         sizes = _sizes_in(path)
     except DAMAGED:
         return  # told when it is read
-    check(sizes.needed(hidden, method))
+    check(sizes.needed(hidden, method) + library)
 
 
 def check_graph(graph: Graph, hidden: float, method: str | None) -> None:

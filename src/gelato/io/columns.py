@@ -67,7 +67,7 @@ def read_columns(table: Table, keep: Collection[int], skip: Collection[int] = ()
         held.append(plain)
         bands.add(compact(values))
         numbers += block.numbers
-        _check_room(table, block, texts)
+        _check_room(table, block)
     late += plain[~numeric[plain]].tolist()  # nothing but marks
     plain = plain[numeric[plain]]
     if late:
@@ -81,7 +81,7 @@ def read_cells(table: Table, columns: Sequence[int], rows: int) -> dict[int, lis
     for block in table.blocks(columns):
         for column, cells in texts.items():
             cells += block.cells(column)
-        _check_room(table, block, texts)
+        _check_room(table, block)
     if any(len(cells) != rows for cells in texts.values()):
         raise InputError(f"{table.label}: the file changed while it was being read; read it again")
     return texts
@@ -104,13 +104,13 @@ def _only_numbers_and_marks(
     return good
 
 
-def _check_room(table: Table, block: RowBlock, texts: Collection[int]) -> None:
-    """Refuse cells that do not fit the cap, if there is one, where that shows."""
+def _check_room(table: Table, block: RowBlock) -> None:
+    """Refuse a table that does not fit the cap, if there is one, where that shows."""
     if limit() is not None and room() < 0:
         raise InputError(
-            f"{table.place(block.numbers[-1])}: the names and {len(texts):,} columns of text up to here already take "
-            "more memory than --memory allows; give more, leave columns out with --kind COLUMN=drop, or store the "
-            "graph as .npz"
+            f"{table.place(block.numbers[-1])}: names and text up to here, and reading them, already take more memory "
+            "than --memory allows; give more, leave out columns of text with --kind COLUMN=drop, or store the graph "
+            "as .npz"
         )
 
 
