@@ -234,8 +234,9 @@ def _assembled(
 
 def _chosen(matrix: Matrix, columns: list[int]) -> Matrix:
     """Some columns of a matrix."""
-    parts = (matrix[rows][:, columns] for rows in spans(matrix))
-    return stacked(parts, len(columns)) if isinstance(matrix, csr_array) else filled(parts, (len(matrix), len(columns)))
+    if isinstance(matrix, csr_array):
+        return stacked((matrix[rows][:, columns] for rows in spans(matrix)), len(columns))
+    return filled((matrix[rows][:, columns] for rows in spans(matrix)), (len(matrix), len(columns)))
 
 
 def _placed(matrix: csr_array, there: NDArray[np.int64], width: int) -> csr_array:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph
@@ -37,7 +37,7 @@ def nodes_in(source: str, graph: Graph) -> NDArray[np.int64]:
     assert graph.attributes is not None  # they have names
     place = names.index(source)
     column: Any = graph.attributes[:, [place]]
-    column = column.toarray() if issparse(column) else column
+    column = column.toarray() if isinstance(column, csr_array) else column
     if graph.scaling is not None:
         column = graph.scaling.only(place).undo(column)
     nodes = np.flatnonzero(column)

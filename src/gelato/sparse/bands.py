@@ -75,7 +75,7 @@ def first_where(array: NDArray[Any], test: Callable[[NDArray[Any]], NDArray[np.b
     for rows in spans(array):
         found = test(array[rows])
         if found.any():
-            return rows.start * (array.size // len(array)) + int(found.ravel().argmax())
+            return int(rows.start) * (array.size // len(array)) + int(found.ravel().argmax())
     return None
 
 
@@ -151,10 +151,13 @@ class Kept:
         if limit() is None:
             self._bands.append(band)
             return
-        sparse = isinstance(band, csr_array)
-        self._shapes.append((band.shape, band.indptr if sparse else None))
-        self._data.extend(band.data if sparse else band.ravel())
-        self._indices.extend(band.indices if sparse else np.zeros(0))
+        if isinstance(band, csr_array):
+            self._shapes.append((band.shape, band.indptr))
+            self._data.extend(band.data)
+            self._indices.extend(band.indices)
+        else:
+            self._shapes.append(((band.shape[0], band.shape[1]), None))
+            self._data.extend(band.ravel())
 
     def whole(self) -> list[Matrix]:
         """All of them."""
@@ -205,7 +208,7 @@ def transposed(matrix: csr_array) -> csr_array:
     return rows_of(matrix.data if data is None else data, indices, starts, (width, n))
 
 
-def rows_of(data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any], shape: tuple[int, ...]) -> csr_array:
+def rows_of(data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any], shape: tuple[int, int]) -> csr_array:
     """A matrix of these arrays, whose indices are of the type that SciPy would make them by a copy in memory."""
     narrow = max(len(indices), *shape) <= np.iinfo(np.int32).max and np.can_cast(indices.dtype, np.int32)
     kind = np.int32 if narrow else np.int64

@@ -148,9 +148,10 @@ def permuted(
 
 def freeze(array: NDArray[Any]) -> None:
     """Make an array read-only, and those that share its memory with it."""
-    while isinstance(array, np.ndarray):
-        array.flags.writeable = False
-        array = array.base
+    shared: object = array
+    while isinstance(shared, np.ndarray):
+        shared.flags.writeable = False
+        shared = shared.base
 
 
 def is_frozen(array: NDArray[Any]) -> bool:
