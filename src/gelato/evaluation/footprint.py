@@ -118,6 +118,6 @@ def check_methods(predictors: Sequence[StoredPredictor]) -> None:
         entry = METHODS[predictor.method]
         if (entry.trains or entry.compares) and not predictor.fitted:
             raise InputError(
-                f"--memory is for methods that need no training, and {predictor.method} trains; "
-                "leave it out, or train with 'gelato fit' and give --model"
+                f"--memory is for methods that need no training, and {predictor.method} trains; choose another, such"
+                " as --method ac, leave out --memory, or train with 'gelato fit' and give --model"
             )
