@@ -55,7 +55,7 @@ def many_nodes(path):
 
 
 def zeros(path):
-    np.savez_compressed(path, edges=np.array([[0, 1]]), num_nodes=np.int64(2), x=np.zeros((2, 50_000_000), np.float32))
+    np.savez_compressed(path, edges=np.array([[0, 1]]), num_nodes=np.int64(2), x=np.zeros((2, 100_000_000), np.float32))
 
 
 PROCESSES = [
@@ -109,7 +109,7 @@ PROCESSES = [
     limited(
         "a graph of 200 million nodes", f"predict g.npz {CN}", "200,000,000 nodes", 5 * GIB, {"g.npz": many_nodes}, ()
     ),
-    limited("an array of 400 MB in 400 kB", f"predict g.npz {CN}", "is available", 1 * GIB, {"g.npz": zeros}, ()),
+    limited("an array of 800 MB in 800 kB", f"predict g.npz {CN}", "is available", 1 * GIB, {"g.npz": zeros}, ()),
     limited(
         "all pairs of a large graph",
         f"predict g.csv --method simrank {CN.split()[-1]}",
