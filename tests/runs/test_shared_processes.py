@@ -74,7 +74,7 @@ def test_any_number_of_processes_resumes_where_others_lost_one(args, whole, tmp_
     command = ["-m", "gelato", *args, folder]
     for size, victim, wanted in ((2, 1, 2), (3, 0, 5)):
         for code, out, err in killed(processes.start(command, size), victim, folder, wanted):
-            assert code == 2 and out == "" and "another process of this training has ended; resume by" in err
+            assert code == 2 and out == "" and "another process of this training has ended; resume by" in err, err
         assert wanted <= len(lines(folder)) < SETTINGS["epochs"] and not (folder / "model.safetensors").exists()
     assert main([*map(str, args), str(folder)]) == 0
     assert [line["epoch"] for line in lines(folder)] == list(range(1, SETTINGS["epochs"] + 1))

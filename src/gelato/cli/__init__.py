@@ -21,7 +21,7 @@ from gelato.cli.sharding import Invocation, merge
 from gelato.cli.show import hold, release
 from gelato.cli.training import fit, tune
 from gelato.errors import InputError
-from gelato.runs.processes import launched
+from gelato.runs.processes import ProcessLost, launched
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,6 +63,8 @@ def _run(argv: Sequence[str] | None, stack: ExitStack) -> int:
             if tells(error, failure[0]):
                 print(line(failure[1]), file=sys.stderr)
                 sys.stderr.flush()
+        if argv is None and isinstance(error, ProcessLost):
+            os._exit(failure[0])  # at a usual exit, threads of torch that wait for the lost process may abort this one
         return TERMINATED if isinstance(error.__cause__ or error, Terminated) else failure[0]
     return code if isinstance(code, int) else 0
 
