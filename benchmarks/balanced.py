@@ -23,6 +23,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from gelato import Graph, load, new_predictor, split
+from gelato.methods import METHODS
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import biased, unbiased
@@ -45,8 +46,10 @@ def largest_component(graph: Graph) -> Graph:
 def settings_of(method: str, graph: str, options: dict[str, Any]) -> dict[str, Any]:
     """Those of ``balanced.toml`` for this method and graph, trained biased and selected balanced."""
     known = tomllib.loads(SETTINGS.read_text()).get(method, {}).get(graph, {})
-    regime = {"regime": "biased", "selection": "balanced", "passes": 1, "epochs": 100, "patience": 30}
-    return {**known, **regime, **options}
+    regime = {"regime": "biased", "selection": "balanced", "epochs": 100, "patience": 30}
+    if "passes" in METHODS[method].settings.names():
+        regime["passes"] = 1
+    return {**regime, **known, **options}
 
 
 def one(name: str, method: str, seed: int, options: dict[str, Any], component: bool, seen: bool) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def _side(*arguments: object) -> dict[str, Any] | str:
         return f"over {LIMIT:.0f} s"
     except subprocess.CalledProcessError as failure:
         last = (failure.stderr or "").strip().splitlines()[-1:]
-        memory = failure.returncode == -9 or any("memory" in text.lower() or "alloc" in text for text in last)
+        memory = failure.returncode == -9 or any(word in text.lower() for text in last for word in ("memory", "alloc"))
         return "out of memory" if memory else "failed: " + " ".join(last)[:60]
 
 

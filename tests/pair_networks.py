@@ -7,7 +7,7 @@ import torch
 from gelato import Graph, new_predictor
 from gelato.methods import METHODS
 
-NAMES = [name for name, method in METHODS.items() if {"regime", "selection"} <= set(method.options())]
+NAMES = [name for name, method in METHODS.items() if {"loss", "selection"} <= set(method.options())]
 SMALL = {"hidden": 6, "epochs": 1, "patience": None, "batch_size": 20, "batches": 3, "parts": 2, "passes": 2}
 CPU = torch.device("cpu")
 

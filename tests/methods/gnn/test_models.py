@@ -14,6 +14,7 @@ from gelato.methods.gae.model import GAE
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gae.settings import unfit as gae_unfit
 from gelato.methods.gnn.encoder import embeddings
+from gelato.methods.gnn.validation import DrawnHits
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
@@ -207,6 +208,14 @@ def test_the_number_of_torch_threads_changes_rounding_only(parts, way):
         network, _ = trained(model, parts, settings.replaced(epochs=1), threads=threads)
         blocks.append(block_of(model.scores_of(network, parts.train), parts.graph.n))
     np.testing.assert_allclose(*blocks, rtol=1e-3, atol=1e-4)
+
+
+def test_an_epoch_can_be_chosen_by_drawn_pairs(parts):
+    model = GAE(**SMALL, width=4, selection="balanced").fit(parts)
+    scores = model.scores()
+    hits = DrawnHits(parts, 0, torch.device("cpu"))(lambda pairs: torch.tensor(scores.pairs(pairs.numpy())))
+    assert model.precision_ == pytest.approx(hits)
+    assert model.selected_by == "hits@100 among sampled pairs" and GAE().selected_by == "precision@100%"
 
 
 def test_directed_graphs_do_not_fit():

@@ -6,12 +6,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gelato import split
+from gelato import Graph, split
 from gelato.errors import InputError
-from gelato.methods.gnn.validation import Precision
+from gelato.methods.gnn.validation import HITS, DrawnHits, Precision
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
-from gelato.regimes import unbiased
+from gelato.regimes import biased, unbiased
 from gelato.scores import DenseScores
 from gelato.splits import Split
 from graphs import graphs, random_graph
@@ -28,6 +28,21 @@ def test_precision_is_that_of_exact_ranks_also_with_ties(graph, seed, values, bl
     scores = torch.tensor(S)
     quick = Precision(parts, torch.device("cpu"))(lambda a, b: scores[a:b, a:].clone(), block_rows)
     assert quick == pytest.approx(exact)
+
+
+@given(st.integers(0, 1000), st.sampled_from([2, 5, 1000]), st.sampled_from([60, 1200]))
+def test_hits_are_those_of_ranks_among_drawn_pairs_also_with_ties(seed, values, nodes):
+    rng = np.random.default_rng(seed)
+    parts = split(Graph.from_edges(rng.integers(nodes, size=(nodes, 2)), nodes), seed, (0.2, 0.2))
+    value = torch.tensor(rng.integers(values, size=nodes))
+    of_pairs = lambda pairs: value[pairs[:, 0]] + value[pairs[:, 1]]  # noqa: E731
+    drawn = of_pairs(torch.tensor(biased(parts, 1, seed, "valid").sampled))
+    linked = of_pairs(torch.tensor(parts.valid))
+    above = [int((drawn >= score).sum()) for score in linked]
+    enough = len(drawn) >= HITS
+    expected = np.mean([count < HITS if enough else 1 - count / len(drawn) for count in above])
+    assert enough == (nodes == 1200)
+    assert DrawnHits(parts, seed, torch.device("cpu"))(of_pairs) == pytest.approx(expected)
 
 
 def test_a_model_cannot_be_selected_without_validation_links():

@@ -11,7 +11,7 @@ from torch.nn.functional import softplus
 from gelato.errors import InputError
 from gelato.graph import Pairs, pair_keys
 
-BLOCK = 2**20
+BLOCK = {"cpu": 2**20, "cuda": 2**26}
 """Entries of a block of rows, about."""
 
 
@@ -59,13 +59,13 @@ class Reconstruction:
         links = 2 * (len(self.ones) - (self.n if second is None else 0))
         return (entries - links) / links, 1 / (2 * (entries - links))
 
-    def __call__(self, Z: Tensor, block: int = BLOCK) -> tuple[Tensor, Tensor]:
+    def __call__(self, Z: Tensor, block: int | None = None) -> tuple[Tensor, Tensor]:
         """The loss of ``(n, h)`` embeddings, and its ``(n, h)`` gradient.
 
         ``dL/dz_u = 2 sum_v ce'(y_uv, z_u · z_v) z_v``; a block holds the rows ``a..b-1`` and the columns from ``a`` on.
         """
         n, (weight, norm) = self.n, self.weights
-        rows = max(1, block // n)
+        rows = max(1, (block or BLOCK[Z.device.type]) // n)
         loss = torch.zeros((), dtype=torch.float64, device=Z.device)
         gradient = torch.zeros_like(Z)
         for a in range(0, n, rows):

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 from gelato.graph import Graph
 from gelato.methods.directions import needs_undirected
+from gelato.methods.gnn.settings import EncodedSettings
 from gelato.prediction.settings import number, one_of, share, whole
-from gelato.training.settings import TrainingSettings, needs_values
+from gelato.training.settings import needs_values
 
 LEARNED_FROM = ("unbiased", "biased")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaeSettings(TrainingSettings):
+class GaeSettings(EncodedSettings):
     """Hyperparameters of GAE; the defaults are those of the paper.
 
     Attributes:

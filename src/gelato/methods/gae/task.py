@@ -14,7 +14,7 @@ from gelato.methods.gelato.walks.linear import Selection
 from gelato.methods.gnn.batches import LinkBatch, link_batches
 from gelato.methods.gnn.encoder import Encoder
 from gelato.methods.gnn.messages import Messages
-from gelato.methods.gnn.validation import Precision
+from gelato.methods.gnn.validation import DrawnHits, Precision
 from gelato.splits import Split
 
 
@@ -37,6 +37,9 @@ class GaeTask:
         self._device = network.weights[0].device
         self._messages = Messages(graph, self._device)
         self._precision = Precision(split, self._device)
+        self._hits: DrawnHits | None = None
+        if settings.selection == "balanced":
+            self._hits = DrawnHits(split, settings.random_state, self._device)
         self._whole: Reconstruction | None = None
 
     def batches(self, seed: int) -> Iterator[LinkBatch]:
@@ -83,9 +86,11 @@ class GaeTask:
 
     @torch.no_grad()
     def validate(self) -> float:
-        """Precision@100% of the validation links over all pairs."""
+        """Precision@100% of the validation links over all pairs; or balanced hits@100."""
         training = self.network.training
         self.network.eval()
         Z = self.network(self._messages, self._messages.whole)
         self.network.train(training)
-        return self._precision(lambda a, b: Z[a:b] @ Z[a:].T, max(1, BLOCK // self._graph.n))
+        if self._hits is not None:
+            return self._hits(lambda pairs: (Z[pairs[:, 0]] * Z[pairs[:, 1]]).sum(dim=1))
+        return self._precision(lambda a, b: Z[a:b] @ Z[a:].T, max(1, BLOCK[self._device.type] // self._graph.n))

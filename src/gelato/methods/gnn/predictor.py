@@ -5,11 +5,18 @@ import numpy as np
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods.directions import needs_undirected
+from gelato.methods.gnn.settings import EncodedSettings
 from gelato.training.predictor import TrainedPredictor
 
 
 class EncodedPredictor(TrainedPredictor):
     """A trained predictor whose network encodes attributes, or without any one learned row per node."""
+
+    @property
+    def selected_by(self) -> str:
+        """What keeps an epoch, as the settings say."""
+        assert isinstance(self.settings, EncodedSettings)
+        return "hits@100 among sampled pairs" if self.settings.selection == "balanced" else "precision@100%"
 
     def check_graph(self, graph: Graph) -> None:
         """Refuse directed graphs: pairs are scored alike both ways."""

@@ -1,4 +1,4 @@
-"""Validation during training: precision@100% over all pairs, from blocks of scores on any device."""
+"""Validation during training on any device: precision@100% over all pairs, or hits against drawn non-links."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,11 @@ from torch import Tensor
 
 from gelato.errors import InputError
 from gelato.graph import Pairs, pair_keys
+from gelato.regimes import biased
 from gelato.splits import Split
+
+HITS = 100
+"""Place among the drawn non-links that a link must be above, where selection is ``balanced``."""
 
 UpperBlock = Callable[[int, int], Tensor]
 """From ``a, b`` to fresh ``(b - a, n - a)`` scores of the nodes ``a..b-1`` with the nodes ``a..n-1``."""
@@ -71,6 +75,25 @@ class Precision:
         first, last = torch.searchsorted(keys, torch.tensor([a * self.n, b * self.n], device=keys.device)).tolist()
         mine = keys[first:last]
         return (mine // self.n - a) * (self.n - a) + mine % self.n - a
+
+
+class DrawnHits:
+    """Share of validation links above all but 99 of as many drawn non-links: hits@100 of a balanced test.
+
+    With fewer than 100 drawn non-links, the share of pairs of a link and a non-link that are in order.
+    """
+
+    def __init__(self, split: Split, seed: int, device: torch.device) -> None:
+        candidates = biased(split, 1, seed, "valid")
+        assert candidates.sampled is not None
+        self._pairs = [torch.as_tensor(each, device=device) for each in (split.valid, candidates.sampled)]
+
+    def __call__(self, score: Callable[[Tensor], Tensor]) -> float:
+        """Hits of the scores that ``score`` gives to ``(p, 2)`` pairs."""
+        linked, drawn = (score(pairs) for pairs in self._pairs)
+        if len(drawn) < HITS:
+            return float((linked[:, None] > drawn).double().mean())
+        return float((linked > drawn.topk(HITS).values[-1]).double().mean())
 
 
 def _by_row(pairs: Pairs, n: int, device: torch.device) -> Tensor:

@@ -31,12 +31,6 @@ class PairPredictor(EncodedPredictor):
     Network: ClassVar[Any]
     """From a graph and settings to a fresh network."""
 
-    @property
-    def selected_by(self) -> str:
-        """What keeps an epoch, as the settings say."""
-        assert isinstance(self.settings, PairwiseSettings)
-        return "hits@100 among sampled pairs" if self.settings.selection == "balanced" else "precision@100%"
-
     def network(self, graph: Graph, settings: Any, device: torch.device) -> PairNetwork:
         """The network, initialised by ``settings.random_state``."""
         with seeded(settings.random_state):

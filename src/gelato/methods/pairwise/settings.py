@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from gelato.graph import Graph
 from gelato.methods.directions import needs_undirected
+from gelato.methods.gnn.settings import EncodedSettings
 from gelato.prediction.settings import number, one_of, whole
-from gelato.training.settings import TrainingSettings, needs_values, waits
+from gelato.training.settings import needs_values, waits
 
 LEARNED_FROM = ("unbiased", "partitioned", "biased")
 LOSS_FORMS = ("native", "balanced", "n-pair")
-SELECTED_BY = ("unbiased", "balanced")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairwiseSettings(TrainingSettings):
+class PairwiseSettings(EncodedSettings):
     """How a network on pairs is trained.
 
     Attributes:
@@ -30,8 +30,6 @@ class PairwiseSettings(TrainingSettings):
             non-links; ``n-pair`` every link against its share of the non-links.
         weight_decay: of Adam.
         clip: norm that the gradient is scaled down to, where it is larger; ``None``: never.
-        selection: what keeps an epoch: ``unbiased`` precision@100% of the validation links over all pairs;
-            ``balanced`` hits@100 against as many drawn non-links, which other studies report.
     """
 
     epochs: int = whole(20, 0)
@@ -46,7 +44,6 @@ class PairwiseSettings(TrainingSettings):
     loss: str = one_of("native", LOSS_FORMS)
     weight_decay: float = number(0.0)
     clip: float | None = number(None, above=0)
-    selection: str = one_of("unbiased", SELECTED_BY)
 
 
 def symmetric_only(name: str) -> Callable[[Graph], str | None]:

@@ -7,12 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from gelato.methods.gnn.validation import Precision
+from gelato.methods.gnn.validation import DrawnHits, Precision
 from gelato.methods.pairwise.batches import Batches, PairBatch
 from gelato.methods.pairwise.network import Context, PairNetwork
 from gelato.methods.pairwise.settings import PairwiseSettings
 from gelato.methods.pairwise.view import Views
-from gelato.regimes import biased
 from gelato.splits import Split
 from gelato.training.adam import Adam
 from gelato.training.losses import n_pair
@@ -22,9 +21,6 @@ NUMBERS = {"cpu": 2**25, "cuda": 2**30}
 
 LEAST = 256
 """Pairs of a chunk, at least."""
-
-HITS = 100
-"""Drawn non-links that a link may be below, where selection is ``balanced``."""
 
 
 class PairTask:
@@ -44,11 +40,9 @@ class PairTask:
         self._views = Views(split.train, self._device)
         self._batches = Batches(split.train, settings, self._device)
         self._precision = Precision(split, self._device)
-        self._drawn = None
+        self._hits: DrawnHits | None = None
         if settings.selection == "balanced":
-            candidates = biased(split, 1, settings.random_state, "valid")
-            assert candidates.sampled is not None
-            self._drawn = [torch.as_tensor(each, device=self._device) for each in (split.valid, candidates.sampled)]
+            self._hits = DrawnHits(split, settings.random_state, self._device)
 
     @property
     def chunk(self) -> int:
@@ -137,23 +131,16 @@ class PairTask:
         network, n = self.network, self._graph.n
         with network.untrained():
             context = network.context(self._views.whole)
-            if self._drawn is not None:
-                return self._hits(context)
+            if self._hits is not None:
+                return self._hits(lambda pairs: self._listed(context, pairs))
             nodes, at_once = torch.arange(n, device=self._device), rows_at_once(network, n, self._device)
             return self._precision(
                 lambda a, b: scored(network, context, nodes[a:b], nodes[a:], at_once), max(at_once, 64)
             )
 
-    def _hits(self, context: Context) -> float:
-        """Share of the validation links above all but ``HITS - 1`` drawn non-links."""
-        assert self._drawn is not None
-        linked, drawn = (
-            torch.cat([self.network(context, *part.T)[0] for part in torch.split(pairs, self.chunk)])
-            for pairs in self._drawn
-        )
-        if len(drawn) < HITS:
-            return float((linked[:, None] > drawn).double().mean())
-        return float((linked > drawn.topk(HITS).values[-1]).double().mean())
+    def _listed(self, context: Context, pairs: Tensor) -> Tensor:
+        """``(p,)`` log-odds of listed pairs."""
+        return torch.cat([self.network(context, *part.T)[0] for part in torch.split(pairs, self.chunk)])
 
 
 def pairs_at_once(network: PairNetwork, device: torch.device) -> int:
