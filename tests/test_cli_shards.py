@@ -75,7 +75,7 @@ def test_what_cannot_be_shared_is_refused(folder, capsys):
     ac, part = ("--method", "ac"), ("--out", "part.npz")
     for args, message in (
         ((*evaluate, *ac, "--shard", "1/2"), "--shard needs --out FILE"),
-        ((*evaluate, *ac, *part), "--out is where --shard writes its part"),
+        ((*evaluate, *ac, *part), "--out is where --shard writes its share"),
         ((*evaluate, *ac, "--shard", "3/2", *part), "takes I/N, such as 2/8"),
         ((*evaluate, *ac, "--shard", "1/2", "--out", "part.csv"), "its name must end in .npz, got part.csv"),
         ((*evaluate, *ac, "--shard", "1/2", *part, "--regime", "biased"), "a sample needs one process"),
@@ -94,6 +94,6 @@ def test_a_graph_that_changed_is_noticed(folder, capsys):
     parts = shares(2, "evaluate", "edges.csv", "--method", "ac")
     shutil.copy("edges.csv", "kept.csv")
     (folder / "edges.csv").write_text((folder / "edges.csv").read_text() + "n0,n119\nn3,n100\n")
-    assert "the parts do not match this run: they were made with another graph" in refused(capsys, "merge", *parts)
+    assert "the shares do not match this run: they were made with another graph" in refused(capsys, "merge", *parts)
     shutil.copy("kept.csv", "edges.csv")
     assert main(["merge", *parts]) == 0

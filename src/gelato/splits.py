@@ -154,8 +154,8 @@ def hidden_shares(graph: Graph, spared: Pairs, share: float, repeats: int, seed:
     count = int(share * graph.m)
     if not (0 < share < 1 and repeats >= 1 and 1 <= count <= len(free) and count + besides < graph.m):
         raise InputError(
-            f"a share of {share:g} of {graph.m:,} links cannot be hidden {repeats} times, sparing {len(spared):,};"
-            " give a share between 0 and 1 that hides at least one link and leaves some"
+            f"cannot hide {count:,} of {graph.m:,} links (a share of {share:g}) {repeats} times: {len(free):,} may be"
+            " hidden; give a share between 0 and 1 that hides at least one link and leaves some"
         )
     shuffled = free[permutation(len(free), seed)]
     times = min(repeats, len(free) // count)

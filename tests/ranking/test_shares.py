@@ -144,15 +144,15 @@ def test_parts_that_do_not_fit_are_refused(graph, tmp_path):
     for paths, message in (
         ([one], "share 2 of 2 is missing; make it with --shard 2/2"),
         ([one, double], "both hold share 1 of 2; give one"),
-        ([one, one], "a part is given twice"),
-        ([one, other], "are parts of different runs: 'gelato evaluate other.csv' in 2 shares and 'gelato evaluate"),
+        ([one, one], "a file is given twice"),
+        ([one, other], "are shares of different runs: 'gelato evaluate other.csv' in 2 shares and 'gelato evaluate"),
         ([one, changed], "made from the same files"),
         ([one, noise], "noise.npz cannot be merged: it is not part of a shared run; give the files that --shard wrote"),
         ([one, tmp_path / "none.npz"], "none.npz cannot be merged: No such file or directory"),
     ):
         with pytest.raises(InputError, match=message):
             Merged.read(paths)
-    with pytest.raises(InputError, match="the parts do not match this run"), running_on(Merged.read([one, two]).engine):
+    with pytest.raises(InputError, match="the shares do not match this"), running_on(Merged.read([one, two]).engine):
         rank(HEURISTICS["cn"](parts.train), candidates, block_rows=16)
 
 

@@ -40,7 +40,7 @@ KEEPING = "train with 'gelato fit --out DIR', which can be resumed, then evaluat
 @options(places())
 @click.option("--no-resume", is_flag=True, help="Start from scratch, and save nothing for a later run.")
 @SHARDING
-@click.option("--out", type=click.Path(), metavar="FILE", help="Where --shard writes its part.")
+@click.option("--out", type=click.Path(), metavar="FILE", help="Where --shard writes its share.")
 @outputs(out=part_file)
 @with_split
 def evaluate(
@@ -76,7 +76,7 @@ def evaluate(
         _share(todo, split, name, shard, out, quiet, test)
         return
     if out is not None:
-        raise click.UsageError("--out is where --shard writes its part; for results in a file, redirect --json")
+        raise click.UsageError("--out is where --shard writes its share; for results in a file, redirect --json")
     for remark in remarks_of([(chosen, its_options) for chosen, its_options, _ in todo], split.train):
         say_unless(quiet or as_json)(remark)
     results, remarks, comparisons = [], [], []

@@ -67,7 +67,7 @@ def sharing(shard: tuple[int, int] | None, out: str | None) -> "Iterator[Share |
 def check_shard(shard: tuple[int, int] | None, out: str | None) -> bool:
     """Whether a share is asked for; refuse one without a place for its part."""
     if shard is not None and out is None:
-        raise click.UsageError("--shard needs --out FILE, where its part is written")
+        raise click.UsageError("--shard needs --out FILE, where its share is written")
     engine = click.get_current_context().meta.get(ENGINE)
     if shard is not None and engine == "ray":
         raise click.UsageError("--shard and --engine ray both divide the work; use one of them")
@@ -118,7 +118,7 @@ def merge(parts: tuple[str, ...], out: str | None, threads: int | None, as_json:
 
     merged = Merged.read([Path(part) for part in parts])
     if out is not None and merged.command[0] != "predict":
-        raise click.UsageError(f"--out is for the links of 'predict'; these are parts of '{merged.command[0]}'")
+        raise click.UsageError(f"--out is for the links of 'predict'; these are shares of '{merged.command[0]}'")
     own = [*(["--out", out] if out else []), *(["--threads", str(threads)] if threads else [])]
     own += ["--json"] * as_json + ["--quiet"] * quiet
     args = [*merged.command, *own]

@@ -131,13 +131,13 @@ class Merged:
         """The parts in some files: all shares of one run, each once."""
         parts = {path: read_part(path) for path in paths}
         if len(parts) < len(paths):
-            raise InputError("a part is given twice; give each file once")
+            raise InputError("a file is given twice; give each share once")
         first, known = next(iter(parts.items()))
         by_number: dict[int, Path] = {}
         for path, part in parts.items():
             if (part.command, part.count, set(part.pieces)) != (known.command, known.count, set(known.pieces)):
                 raise InputError(
-                    f"{path} and {first} are parts of different runs: {part.words} and {known.words}; merge the parts"
+                    f"{path} and {first} are shares of different runs: {part.words} and {known.words}; merge the shares"
                     " of one command, made from the same files"
                 )
             if part.number in by_number:
@@ -180,13 +180,13 @@ class Merging:
         if key is None or pieces is None:
             if dealt and not self.merged.used:
                 raise InputError(
-                    "the parts do not match this run: they were made with another graph, another model or another"
+                    "the shares do not match this run: they were made with another graph, another model or another"
                     " release of gelato; make them again"
                 )
             return Threads(self.threads).fold(job, progress=progress, checkpoint=checkpoint, identity=identity)
         done = np.sort(np.concatenate([piece.places for piece in pieces]))
         if not np.array_equal(done, np.arange(len(job.blocks))):
-            raise InputError("the parts do not hold every block exactly once; make them again")
+            raise InputError("the shares do not hold every block exactly once; make them again")
         self.merged.used.add(key)
         whole = job.start()
         for piece in pieces:

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,15 +78,16 @@ if __name__ == "__main__":  # as one of several processes
     with joined() as together:
         found = {name: trained(*case) for name, case in EVERY.items()}
     if together.first:
-        sys.stdout.buffer.write(pickle.dumps(found).hex().encode())
+        Path(sys.argv[1]).write_bytes(pickle.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def shared():
+def shared(tmp_path_factory):
     """What two processes found, for every case."""
-    outcomes = processes.ended(processes.start([__file__], 2, PYTHONPATH=":".join(map(str, sys.path))))
+    file = tmp_path_factory.mktemp("shared") / "found"
+    outcomes = processes.ended(processes.start([__file__, file], 2, PYTHONPATH=":".join(map(str, sys.path))))
     assert [code for code, *_ in outcomes] == [0, 0], outcomes[0][2][-500:]
-    return pickle.loads(bytes.fromhex(outcomes[0][1]))
+    return pickle.loads(file.read_bytes())
 
 
 @pytest.mark.parametrize("name", EVERY)
