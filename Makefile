@@ -9,10 +9,10 @@ demo: .venv/installed-demo
 	@echo '--- gelato demo'
 	.venv/bin/gelato demo
 
-# One process more than cores, as many tests wait for others; more threads in each would wait for one another
+# Two processes share the cores: more threads in each would wait for one another
 test: .venv/installed-test
 	@echo '--- pytest'
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -n 3 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -n 2 --dist worksteal
 
 check: .venv/installed-check
 	.venv/bin/ruff check .

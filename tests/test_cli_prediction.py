@@ -412,7 +412,7 @@ def test_a_model_is_applied_to_another_graph_and_says_what_differs(predicted, co
         (("--hide", "0"), "Invalid value for '--hide'"),
         (("--top", "0"), "Invalid value for '--top'"),
         (("--repeats", "-1"), "Invalid value for '--repeats'"),
-        (("--method", "ac", "--hide", "0.001"), "gelato: a share of 0.001 of"),
+        (("--method", "ac", "--hide", "0.001"), "gelato: cannot hide 0 of"),
         (("--time", "when"), "no column 'when'"),
     ],
 )
