@@ -58,3 +58,19 @@ def cycle(nodes: int) -> Graph:
 def graphs(**kinds: bool) -> st.SearchStrategy[Graph]:
     """Random graphs by seed; hypothesis shrinks the seed."""
     return st.integers(0, 10_000).map(lambda seed: random_graph(seed, **kinds))
+
+
+def pairs_of(array):
+    """The pairs of an array as a set."""
+    return {tuple(pair) for pair in np.asarray(array).tolist()}
+
+
+@st.composite
+def graphs_of_ten_links(draw, directed=False):
+    """At least ten links, so that one in ten can be hidden; directed ones without a link in both directions."""
+    n = draw(st.integers(6, 12))
+    every = [(u, v) for u in range(n) for v in range(u + 1, n)]
+    links = draw(st.lists(st.sampled_from(every), min_size=10, unique=True))
+    if directed:
+        links = [link if draw(st.booleans()) else link[::-1] for link in links]
+    return Graph.from_edges(links, n, directed=directed)

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +18,6 @@ from gelato.datasets import block_model
 from gelato.graph import Graph
 from gelato.io import read_graph, write_graph
 from gelato.splits import split
-
-HEAVY = ("torch", "numpy", "scipy", "numba", "pandas", "networkx", "pyarrow", "rich")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,54 +82,6 @@ def answer(command):
 def settled(result):
     """The result without what differs from run to run."""
     return {key: value for key, value in result.items() if key not in ("seconds", "peak_memory_bytes")}
-
-
-# Help and imports
-
-
-def test_help_names_every_command(gelato):
-    done = gelato("--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    for command in ("evaluate", "estimate", "datasets", "methods", "demo"):
-        assert re.search(rf"^  {command} ", done.stdout, re.MULTILINE)
-
-
-@pytest.mark.parametrize("command", ["evaluate", "estimate", "datasets", "methods", "demo"])
-def test_every_command_has_help_with_an_example(gelato, command):
-    done = gelato(command, "-h")
-    assert done.returncode == 0
-    assert f"Example: gelato {command}" in done.stdout
-
-
-def test_the_version_is_that_of_the_package(gelato):
-    assert gelato("--version").stdout == f"gelato, version {version('gelato-links')}\n"
-
-
-def imported(code, environment):
-    """The packages that a program imports, by its own account."""
-    told = f"import sys\n{code}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
-    done = subprocess.run([sys.executable, "-c", told], env=environment, capture_output=True, text=True)
-    assert done.stderr == ""
-    return set(done.stdout.splitlines()[-1].split())
-
-
-def test_help_imports_nothing_heavy(environment):
-    code = "import gelato.cli\ntry:\n    gelato.cli.main(['--help'])\nexcept SystemExit:\n    pass"
-    assert imported(code, environment).isdisjoint(HEAVY)
-
-
-def test_the_package_itself_imports_nothing_heavy(environment):
-    assert imported("import gelato; gelato.__version__; dir(gelato)", environment).isdisjoint({*HEAVY, "click"})
-
-
-def test_nothing_optional_is_imported_before_it_is_used(environment):
-    code = (
-        "import gelato.datasets, gelato.methods, gelato.io, gelato.splits, gelato.partition, gelato.regimes\n"
-        "import gelato.evaluation.evaluate, gelato.ranking.estimate, gelato.ranking.top, gelato.demo, gelato.cli\n"
-        "gelato.datasets.load('debian-sample')"
-    )
-    optional = {"torch", "pandas", "networkx", "pyarrow", "polars", "pymetis", "ogb", "torch_geometric", "sklearn"}
-    assert imported(code, environment).isdisjoint(optional)
 
 
 # Results

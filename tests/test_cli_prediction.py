@@ -30,8 +30,6 @@ FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 1
 TRAIN = ["--method", "gelato"] + [part for key, value in FIXED.items() for part in ("--option", f"{key}={value}")]
 OWN = ("edges.csv", "--attributes", "nodes.csv")
 COLUMNS = ["rank", "source", "target", "score", *CHANCE_COLUMNS, *PRECISION_COLUMNS, "reason"]
-HEAVY = ("torch", "numpy", "scipy", "numba", "pandas", "networkx", "pyarrow", "rich")
-COMMANDS = ("predict", "explain", "report", "evaluate", "estimate", "fit", "tune", "datasets", "methods", "demo")
 
 
 @pytest.fixture(scope="module")
@@ -561,36 +559,6 @@ def test_what_is_no_finished_run_is_refused(predicted, command, folder):
     assert one_line(command("explain", "stopped.run", "n2", "n9"), "the run is not finished")
     assert one_line(command("predict", *OWN, "--model", "stopped.run"), "the run is not finished")
     assert sorted(path.name for path in folder.iterdir()) == before
-
-
-# Help
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_with_an_example_and_the_usual_options(command, name):
-    code, output, errors = command(name, "--help")
-    assert (code, errors) == (0, "")
-    assert f"Example: gelato {name}" in output
-    usual = {"datasets": ("--json",), "methods": (), "demo": ("--quiet",)}.get(name, ("--json", "--quiet", "--threads"))
-    assert all(option in output for option in usual)
-    assert command(name, "-h") == (code, output, errors)
-
-
-@pytest.mark.parametrize("args", [["--help"], ["predict", "--help"], ["explain", "--help"], ["report", "--help"]])
-def test_help_imports_nothing_heavy(environment, args):
-    code = (
-        "import sys, gelato.cli\n"
-        f"assert gelato.cli.main({args!r}) == 0\n"
-        "print(*{name.partition('.')[0] for name in sys.modules})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
-    assert done.stderr == ""
-    assert set(done.stdout.splitlines()[-1].split()).isdisjoint(HEAVY)
-
-
-def test_the_commands_that_answer_come_first_in_the_help(command):
-    listed = re.findall(r"^  ([a-z]+)  ", command("--help")[1], re.MULTILINE)
-    assert set(COMMANDS) <= set(listed)
 
 
 # Real signals

@@ -8,22 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
-from gelato.errors import GelatoError, InputError
+from gelato.errors import GelatoError
 from gelato.graph import Dropped, Graph, pair_keys
+from refusals import refusal
 
 SQUARE = [[0, 1], [1, 2], [2, 3], [3, 0]]
 
 
 def matrix(rows):
     return csr_array(np.array(rows, dtype=float))
-
-
-def refusal(call, *args, **options):
-    """The message of the error, which fits on a line."""
-    with pytest.raises(InputError) as caught:
-        call(*args, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @st.composite

@@ -1,13 +1,10 @@
-"""Splits hide the links they should, the same ones every time, and the audit sees when they do not."""
+"""Splits hide the links they should, the same ones every time, and come back from their files."""
 
 import json
 import os
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gelato.datasets import block_model, load
 from gelato.errors import InputError
@@ -15,27 +12,14 @@ from gelato.graph import Graph
 from gelato.splits import (
     NAMED,
     RATIOS,
-    Leak,
     Split,
     audit,
     permutation,
-    rehearsals,
     split,
     split_by_time,
-    time_windows,
 )
-
-
-def refusal(call, *args, **options):
-    """The message of the error, which fits on a line."""
-    with pytest.raises(InputError) as caught:
-        call(*args, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
-def pairs_of(array):
-    return {tuple(pair) for pair in np.asarray(array).tolist()}
+from graphs import pairs_of
+from refusals import refusal
 
 
 @pytest.fixture(scope="module")
@@ -48,17 +32,6 @@ def timed():
     edges = [[u, v] for u in range(9) for v in range(u + 1, 10)]
     times = np.random.default_rng(0).permutation(len(edges)).astype(float)
     return Graph.from_edges(edges, times=times)
-
-
-@st.composite
-def graphs(draw, directed=False):
-    """At least ten links, so that one in ten can be hidden; directed ones without a link in both directions."""
-    n = draw(st.integers(6, 12))
-    every = [(u, v) for u in range(n) for v in range(u + 1, n)]
-    links = draw(st.lists(st.sampled_from(every), min_size=10, unique=True))
-    if directed:
-        links = [link if draw(st.booleans()) else link[::-1] for link in links]
-    return Graph.from_edges(links, n, directed=directed)
 
 
 # The permutation
@@ -165,6 +138,31 @@ def test_a_seed_that_is_no_32_bit_number_is_refused(graph, seed):
 def test_an_unknown_name_of_a_split_is_refused(graph):
     expected = "unknown split 'papers'; give a seed (a whole number) or one of: paper"
     assert refusal(split, graph, "papers") == expected
+
+
+def _named(parts):
+    names = parts.graph.names
+    return [{frozenset((names[u], names[v])) for u, v in pairs} for pairs in (parts.valid, parts.test)]
+
+
+@pytest.mark.parametrize("words", [False, True], ids=["numbers", "words"])
+def test_a_split_does_not_depend_on_the_order_of_the_nodes(words):
+    random = np.random.default_rng(0)
+    plain = Graph.from_edges(random.integers(60, size=(200, 2)), 60)
+    names = np.array([f"node {u:02}" if words else str(u) for u in range(60)])
+    order = random.permutation(60)
+    new = np.argsort(order)
+    one = Graph.from_edges(plain.edges, 60, names=names)
+    other = Graph.from_edges(new[plain.edges], 60, names=names[order])
+    assert _named(split(one, 5)) == _named(split(other, 5))
+    assert split(one, 5).test.tolist() == split(plain, 5).test.tolist()
+
+
+def test_names_that_cannot_be_compared_leave_the_order_of_the_nodes():
+    edges = [[u, (u + 1) % 20] for u in range(20)]
+    names = np.array([(u,) if u % 2 else u for u in range(20)], dtype=object)
+    named, plain = Graph.from_edges(edges, names=names), Graph.from_edges(edges)
+    assert split(named, 1).test.tolist() == split(plain, 1).test.tolist()
 
 
 # Splits by time
@@ -335,295 +333,3 @@ def test_a_later_save_takes_the_place_of_the_earlier(graph, tmp_path):
     split(graph, 2).save(path)
     assert Split.load(path, graph).name == "2"
     assert list(tmp_path.iterdir()) == [path]
-
-
-# Audit: nothing on good splits
-
-
-@settings(max_examples=50)
-@given(graphs(), st.integers(0, 2**32 - 1))
-def test_the_audit_finds_nothing_in_a_random_split(graph, seed):
-    parts = split(graph, seed, (0.2, 0.3))
-    assert audit(parts) == []
-    assert len(parts.valid) + len(parts.test) + parts.train.m == graph.m
-
-
-@settings(max_examples=50)
-@given(graphs(directed=True), st.integers(0, 1000))
-def test_the_audit_finds_nothing_in_a_random_split_of_a_directed_graph(graph, seed):
-    assert audit(split(graph, seed, (0.2, 0.3))) == []
-
-
-def test_the_audit_finds_nothing_in_a_split_by_time(timed):
-    assert audit(split_by_time(timed)) == []
-
-
-def test_the_audit_takes_hidden_links_in_either_direction(graph):
-    parts = split(graph)
-    turned = replace(parts, valid=parts.valid[:, ::-1], test=parts.test[:, ::-1])
-    assert audit(turned) == []
-
-
-def test_the_audit_finds_nothing_in_true_negatives(graph):
-    links = pairs_of(graph.edges)
-    negatives = [(u, v) for u in range(graph.n) for v in range(u + 1, graph.n) if (u, v) not in links]
-    assert audit(split(graph), np.array(negatives)) == []
-
-
-# Audit: each kind of leak. The path 0 - 1 - ... - 9 with letters for names.
-
-
-NAMES = np.array(list("abcdefghij"))
-PATH = Graph.from_edges([[i, i + 1] for i in range(9)], names=NAMES)
-ARROWS = Graph.from_edges([[i, i + 1] for i in range(9)] + [[1, 0], [9, 8]], names=NAMES, directed=True)
-
-
-def hidden(graph, valid, test, train=None):
-    """A split that hides exactly these links, with a training graph that may contradict it."""
-    valid, test = (np.array(links, dtype=np.int64).reshape(-1, 2) for links in (valid, test))
-    rest = graph.without(np.concatenate([valid, test])) if train is None else train
-    return Split(graph, rest, valid, test, "by hand")
-
-
-def test_the_splits_made_by_hand_are_clean():
-    assert audit(hidden(PATH, [[2, 3]], [[4, 5], [5, 6]])) == []
-    assert audit(hidden(ARROWS, [[2, 3]], [[4, 5], [5, 6]])) == []
-
-
-@pytest.mark.parametrize("phase", ["validation", "test"])
-@pytest.mark.parametrize("turned", [False, True])
-def test_the_audit_finds_hidden_links_in_the_training_graph(phase, turned):
-    links = [[5, 4], [6, 5], [8, 7]] if turned else [[4, 5], [5, 6], [7, 8]]
-    train = PATH.without([[2, 3], [4, 5]])  # (5, 6) and (7, 8) leak
-    parts = hidden(PATH, links, [[2, 3]], train) if phase == "validation" else hidden(PATH, [[2, 3]], links, train)
-    assert audit(parts) == [Leak(f"{phase} links present in the training graph", 2, ("f", "g"))]
-
-
-def test_the_audit_finds_directed_hidden_links_in_the_training_graph():
-    parts = hidden(ARROWS, [[2, 3]], [[4, 5]], ARROWS.without([[2, 3]]))
-    assert audit(parts) == [Leak("test links present in the training graph", 1, ("e", "f"))]
-
-
-@pytest.mark.parametrize("phase", ["validation", "test"])
-def test_the_audit_finds_the_other_direction_of_a_hidden_link_in_the_training_graph(phase):
-    links = [[0, 1], [9, 8]]
-    parts = hidden(ARROWS, links, [[4, 5]]) if phase == "validation" else hidden(ARROWS, [[4, 5]], links)
-    expected = Leak(f"{phase} links present in the training graph in the other direction", 2, ("a", "b"))
-    assert audit(parts) == [expected]
-
-
-def test_both_directions_hidden_together_are_no_leak():
-    assert audit(hidden(ARROWS, [[4, 5]], [[0, 1], [1, 0]])) == []
-
-
-def test_the_audit_finds_test_links_that_are_validation_links():
-    parts = hidden(PATH, [[2, 3], [4, 5]], [[5, 4], [6, 7]])
-    assert audit(parts) == [Leak("test links that are validation links too", 1, ("e", "f"))]
-
-
-@pytest.mark.parametrize("phase", ["validation", "test"])
-def test_the_audit_finds_links_listed_twice(phase):
-    links, one = [[2, 3], [4, 5], [3, 2], [2, 3]], [[7, 8]]
-    parts = hidden(PATH, links, one) if phase == "validation" else hidden(PATH, one, links)
-    assert audit(parts) == [Leak(f"{phase} links listed twice", 2, ("c", "d"))]
-
-
-@pytest.mark.parametrize("phase", ["validation", "test"])
-def test_the_audit_finds_hidden_links_that_the_graph_does_not_have(phase):
-    train = PATH.without([[2, 3], [4, 5]])
-    links, one = [[2, 3], [0, 5]], [[4, 5]]
-    parts = hidden(PATH, links, one, train) if phase == "validation" else hidden(PATH, one, links, train)
-    assert audit(parts) == [Leak(f"{phase} links that are not links of the graph", 1, ("a", "f"))]
-
-
-def test_the_audit_finds_hidden_links_that_go_against_the_direction():
-    parts = hidden(ARROWS, [], [[3, 2]], ARROWS.without([[2, 3]]))
-    assert audit(parts) == [Leak("test links that are not links of the graph", 1, ("d", "c"))]
-
-
-def test_the_audit_finds_training_links_that_the_graph_does_not_have():
-    train = Graph.from_edges([[0, 1], [1, 2], [2, 7], [3, 9]], 10)
-    parts = hidden(PATH, [[4, 5]], [[5, 6]], train)
-    assert audit(parts) == [Leak("training links that are not links of the graph", 2, ("c", "h"))]
-
-
-@pytest.mark.parametrize(
-    ("negatives", "kind", "count", "example"),
-    [
-        ([[0, 5], [3, 2], [5, 6]], "negatives that are links", 2, ("c", "d")),  # a training and a test link
-        ([[0, 5], [4, 4]], "negatives that join a node to itself", 1, ("e", "e")),
-        ([[0, 5], [0, 6], [5, 0]], "negatives listed twice", 1, ("a", "f")),
-    ],
-)
-def test_the_audit_finds_false_negatives(negatives, kind, count, example):
-    assert audit(hidden(PATH, [[4, 5]], [[5, 6]]), np.array(negatives)) == [Leak(kind, count, example)]
-
-
-def test_the_other_direction_of_a_directed_link_is_a_true_negative():
-    parts = hidden(ARROWS, [[4, 5]], [[5, 6]])
-    assert audit(parts, np.array([[6, 5], [3, 2]])) == []
-    assert audit(parts, np.array([[2, 3]])) == [Leak("negatives that are links", 1, ("c", "d"))]
-
-
-def test_the_audit_refuses_pairs_of_nodes_that_are_not_there():
-    parts = hidden(PATH, [[4, 5]], [[0, 12]], PATH.without([[4, 5], [1, 2]]))  # (0, 12) has the key of (1, 2)
-    assert refusal(audit, parts) == "link (0, 12) names a node outside 0..9"
-
-
-def test_every_kind_of_leak_is_reported_at_once():
-    parts = hidden(PATH, [[4, 5]], [[4, 5], [6, 7]], PATH)
-    assert [leak.kind for leak in audit(parts)] == [
-        "validation links present in the training graph",
-        "test links present in the training graph",
-        "test links that are validation links too",
-    ]
-
-
-def test_a_leak_prints_its_kind_number_and_first_pair():
-    assert str(Leak("negatives that are links", 1234, ("a", 7))) == "negatives that are links: 1,234 such as 'a' - 7"
-
-
-def _named(parts):
-    names = parts.graph.names
-    return [{frozenset((names[u], names[v])) for u, v in pairs} for pairs in (parts.valid, parts.test)]
-
-
-@pytest.mark.parametrize("words", [False, True], ids=["numbers", "words"])
-def test_a_split_does_not_depend_on_the_order_of_the_nodes(words):
-    random = np.random.default_rng(0)
-    plain = Graph.from_edges(random.integers(60, size=(200, 2)), 60)
-    names = np.array([f"node {u:02}" if words else str(u) for u in range(60)])
-    order = random.permutation(60)
-    new = np.argsort(order)
-    one = Graph.from_edges(plain.edges, 60, names=names)
-    other = Graph.from_edges(new[plain.edges], 60, names=names[order])
-    assert _named(split(one, 5)) == _named(split(other, 5))
-    assert split(one, 5).test.tolist() == split(plain, 5).test.tolist()
-
-
-def test_names_that_cannot_be_compared_leave_the_order_of_the_nodes():
-    edges = [[u, (u + 1) % 20] for u in range(20)]
-    names = np.array([(u,) if u % 2 else u for u in range(20)], dtype=object)
-    named, plain = Graph.from_edges(edges, names=names), Graph.from_edges(edges)
-    assert split(named, 1).test.tolist() == split(plain, 1).test.tolist()
-
-
-# Rehearsals
-
-
-@settings(max_examples=60)
-@given(st.data(), st.booleans(), st.integers(0, 2**32 - 1))
-def test_rehearsals_hide_shares_that_neither_overlap_nor_touch_what_is_spared(data, directed, seed):
-    graph = data.draw(graphs(directed=directed))
-    every = pairs_of(graph.edges)
-    spared = np.array(sorted(data.draw(st.sets(st.sampled_from(sorted(every)), max_size=graph.m // 2))), np.int64)
-    spared = spared.reshape(-1, 2)
-    share, repeats = data.draw(st.sampled_from([0.1, 0.2, 0.3])), data.draw(st.integers(1, 12))
-    found = rehearsals(graph, spared, share, repeats, seed)
-    count = int(share * graph.m)
-    assert len(found) == min(repeats, (graph.m - len(spared)) // count)  # fewer where links run out
-    seen = pairs_of(spared)
-    for parts in found:
-        assert parts.graph is graph
-        assert parts.valid.tolist() == spared.tolist()
-        assert parts.test.shape == (count, 2)
-        hidden = pairs_of(parts.test)
-        assert len(hidden) == count and hidden <= every
-        assert hidden.isdisjoint(seen)  # neither spared nor hidden before
-        seen |= hidden
-        assert pairs_of(parts.train.edges) == every - pairs_of(spared) - hidden
-        assert audit(parts) == []
-    assert len({parts.name for parts in found}) == len(found)
-
-
-def test_rehearsals_keep_nodes_attributes_weights_and_times(timed):
-    weights = 1.0 + np.arange(timed.m) % 3
-    rich = Graph.from_edges(timed.edges, weights=weights, times=timed.times, attributes=np.eye(10))
-    for parts in rehearsals(rich, rich.edges[:5], 0.2, 3, 0):
-        assert parts.train.n == 10 and parts.train.attributes is not None
-        assert parts.train.m == rich.m - 5 - 9
-        for (u, v), time in zip(parts.train.edges, parts.train.times, strict=True):
-            assert parts.train.adjacency[u, v] == rich.adjacency[u, v]
-            assert time == rich.times[(rich.edges == (u, v)).all(axis=1)]
-
-
-def test_rehearsals_of_one_seed_are_the_same_and_more_of_them_begin_alike(graph):
-    spared = graph.edges[::7]
-    few, many = rehearsals(graph, spared, 0.1, 2, 4), rehearsals(graph, spared, 0.1, 6, 4)
-    assert [parts.test.tolist() for parts in few] == [parts.test.tolist() for parts in many[:2]]
-    other = rehearsals(graph, spared, 0.1, 2, 5)
-    assert few[0].test.tolist() != other[0].test.tolist()
-
-
-@pytest.mark.parametrize("words", [False, True], ids=["numbers", "words"])
-def test_rehearsals_do_not_depend_on_the_order_of_the_nodes(words):
-    random = np.random.default_rng(0)
-    plain = Graph.from_edges(random.integers(60, size=(200, 2)), 60)
-    names = np.array([f"node {u:02}" if words else str(u) for u in range(60)])
-    order = random.permutation(60)
-    new = np.argsort(order)
-    one = Graph.from_edges(plain.edges, 60, names=names)
-    other = Graph.from_edges(new[plain.edges], 60, names=names[order])
-    spared = plain.edges[:20]
-    theirs = np.sort(new[spared], axis=1)
-    found, again = rehearsals(one, spared, 0.1, 4, 3), rehearsals(other, theirs, 0.1, 4, 3)
-    assert [_named(parts) for parts in found] == [_named(parts) for parts in again]
-    assert found[0].test.tolist() == rehearsals(plain, spared, 0.1, 4, 3)[0].test.tolist()
-
-
-@pytest.mark.parametrize(
-    ("spared", "share", "repeats"),
-    [(0, 0.0, 1), (0, 1.0, 1), (0, -0.1, 1), (0, 0.2, 0), (0, 0.05, 1), (9, 0.2, 1), (8, 0.2, 1)],
-    ids=["nothing", "all", "negative", "never", "less than a link", "too few left", "nothing to learn from"],
-)
-def test_a_share_that_cannot_be_hidden_is_refused(spared, share, repeats):
-    ring = Graph.from_edges([[u, (u + 1) % 10] for u in range(10)])
-    message = refusal(rehearsals, ring, ring.edges[:spared], share, repeats, 0)
-    count, free = int(share * 10), 10 - spared
-    assert f"cannot hide {count} of 10 links (a share of {share:g}) {repeats} times: {free} may be hidden;" in message
-
-
-# Windows of time
-
-
-@st.composite
-def histories(draw):
-    """A graph whose links have few different times, and some of its links."""
-    random = np.random.default_rng(draw(st.integers(0, 1000)))
-    pairs = np.unique(np.sort(random.integers(0, 12, (40, 2)), axis=1), axis=0)
-    pairs = pairs[pairs[:, 0] < pairs[:, 1]]
-    times = random.integers(0, draw(st.integers(1, 30)), len(pairs))
-    graph = Graph.from_edges(pairs, 12, times=times)
-    return graph, graph.edges[random.random(graph.m) < 0.1]
-
-
-@given(histories(), st.sampled_from([0.05, 0.1, 0.25]), st.integers(1, 6))
-def test_a_window_is_hidden_with_all_that_is_newer_and_none_of_one_moment_is_left(history, share, repeats):
-    graph, spared = history
-    time_of = {tuple(pair): time for pair, time in zip(graph.edges.tolist(), graph.times, strict=True)}
-    kept_back = {tuple(pair) for pair in spared.tolist()}
-    windows = time_windows(graph, spared, share, repeats)
-    assert len(windows) <= repeats
-    newest = np.inf
-    for parts in windows:
-        test, train, valid = (
-            {tuple(pair) for pair in pairs.tolist()} for pairs in (parts.test, parts.train.edges, parts.valid)
-        )
-        hidden = {time_of[pair] for pair in test}
-        assert max(hidden) < newest  # one window after the other, back in time
-        before = {time_of[pair] for pair in train | valid}
-        assert max(before) < min(hidden)  # nothing of the future, nor of the same moment, is known
-        inside = [pair for pair, time in time_of.items() if time < newest and pair not in train | valid]
-        begin = min(time_of[pair] for pair in inside)
-        assert not test & kept_back and valid == {pair for pair in kept_back if time_of[pair] < begin}
-        assert len(inside) >= max(1, int(share * graph.m)) and len(train | valid) >= graph.m / 2
-        assert {tuple(pair) for pair in parts.graph.edges.tolist()} == test | train | valid
-        assert audit(parts) == [] and parts.graph.times is not None
-        newest = begin
-
-
-def test_links_of_one_moment_have_no_windows_and_times_are_needed(graph):
-    moment = Graph.from_edges([(0, 1), (1, 2), (2, 3)], times=[5, 5, 5])
-    assert time_windows(moment, moment.edges[:0], 0.1, 5) == []
-    with pytest.raises(InputError, match="windows of time need the time of every link"):
-        time_windows(graph, graph.edges[:0], 0.1, 5)

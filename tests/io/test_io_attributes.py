@@ -6,23 +6,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
-from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import AttributeTable, read_attributes, read_graph, write_attributes
+from refusals import refusal
 
 
 def written(folder, name, content):
     path = folder / name
     path.write_text(content, encoding="utf-8")
     return path
-
-
-def refusal(call, *args, **options):
-    with pytest.raises(InputError) as caught:
-        call(*args, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 def dense(table):

@@ -6,24 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import from_networkx, from_pandas, from_scipy, read_graph
 from gelato.io.formats import read_graph_and_notes
 from gelato.io.table import ShellColumn
+from refusals import refusal
 
 
 def written(folder, name, content):
     path = folder / name
     path.write_text(content)
     return path
-
-
-def refusal(call, *args, **options):
-    with pytest.raises(InputError) as caught:
-        call(*args, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def named_links(graph):

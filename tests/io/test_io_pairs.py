@@ -8,9 +8,9 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import read_nodes, read_pairs, write_graph, write_table
+from refusals import refusal
 
 
 def named(*names):
@@ -25,13 +25,6 @@ def written(folder, name, content):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
-
-
-def refusal(call, *args, **options):
-    with pytest.raises(InputError) as caught:
-        call(*args, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

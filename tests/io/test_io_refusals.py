@@ -14,21 +14,13 @@ from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
 from gelato.io import read_graph, write_graph, write_table
 from gelato.io.files import written_aside
+from refusals import refusal
 
 
 def written(folder, name, content):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
-
-
-def refusal(call, *args, **options):
-    """The message of the error; it names what was read and fits on a line."""
-    with pytest.raises(InputError) as caught:
-        call(*args, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 PACKED = gzip.compress(b"".join(b"node %d,node %d\n" % (i, i * i) for i in range(1000)), mtime=0)

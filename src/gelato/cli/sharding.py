@@ -105,18 +105,18 @@ def _common(args: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-@click.command(epilog="Example: gelato merge parts/*.npz")
-@click.argument("parts", nargs=-1, required=True, type=click.Path())
+@click.command(epilog="Example: gelato merge shares/*.npz")
+@click.argument("shares", nargs=-1, required=True, type=click.Path())
 @click.option("--out", type=click.Path(), metavar="FILE", help="Write the links of 'predict' to this file.")
 @options(RUNNING)
-def merge(parts: tuple[str, ...], out: str | None, threads: int | None, as_json: bool, quiet: bool) -> None:
-    """Join the PARTS that 'gelato evaluate' or 'gelato predict' wrote with --shard, as if one process had run it all.
+def merge(shares: tuple[str, ...], out: str | None, threads: int | None, as_json: bool, quiet: bool) -> None:
+    """Join the SHARES that 'gelato evaluate' or 'gelato predict' wrote with --shard, as if one process had run it all.
 
     Run it in the folder where the shares were run: the graph is read again.
     """
     from gelato.ranking.shares import Merged
 
-    merged = Merged.read([Path(part) for part in parts])
+    merged = Merged.read([Path(share) for share in shares])
     if out is not None and merged.command[0] != "predict":
         raise click.UsageError(f"--out is for the links of 'predict'; these are shares of '{merged.command[0]}'")
     own = [*(["--out", out] if out else []), *(["--threads", str(threads)] if threads else [])]
