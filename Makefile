@@ -9,10 +9,11 @@ demo: .venv/installed-demo
 	@echo '--- gelato demo'
 	.venv/bin/gelato demo
 
-# Two processes share the cores: more threads in each would wait for one another
+# Two processes share the cores: more threads in each would wait for one another. Compiled tests are kept for the next
+# run, and for the processes that tests start, also where PYTHONDONTWRITEBYTECODE is set.
 test: .venv/installed-test
 	@echo '--- pytest'
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -n 2 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -n 2 --dist worksteal
 
 check: .venv/installed-check
 	.venv/bin/ruff check .
@@ -34,6 +35,10 @@ benchmarks: .venv/installed-benchmarks
 .venv/installed-%: .venv/bin/python $(SOURCES)
 	@echo '--- installing gelato-links[$*] into .venv (the first time takes a minute or two)'
 	$(PIP) install -q -c constraints.txt '.[$*]'
+	@echo '--- compiling what most commands need, once'
+	.venv/bin/gelato evaluate debian-sample --method ac,cn --no-resume --quiet > /dev/null
+	.venv/bin/gelato predict debian-sample --method cn --top 5 --quiet > /dev/null
+	.venv/bin/gelato predict debian-sample --method ac --top 5 --quiet > /dev/null
 	@touch $@
 
 clean:

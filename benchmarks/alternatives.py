@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix, diags_array
 
 from gelato.graph import Graph
-from gelato.methods.heuristics import autocovariance
+from gelato.scores.autocovariance import autocovariance
 
 Call = Callable[[], Any]
 

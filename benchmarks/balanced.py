@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from gelato import Graph, load, new_predictor, split
+from gelato import Graph, load, make, split
 from gelato.methods import METHODS
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
@@ -57,11 +57,11 @@ def one(name: str, method: str, seed: int, options: dict[str, Any], component: b
     graph = largest_component(load(name)) if component else load(name)
     parts = split(graph, seed, RATIOS)
     begin = time.perf_counter()
-    model = new_predictor(method, **settings_of(method, name, options), random_state=seed).fit(parts)
+    model = make(method, **settings_of(method, name, options), random_state=seed).fit(parts)
     seconds = time.perf_counter() - begin
     if seen:
         known = np.concatenate([parts.train.edges, parts.valid])
-        model = model.applied(Graph.from_edges(known, graph.n, attributes=graph.attributes))
+        model = model.on(Graph.from_edges(known, graph.n, attributes=graph.attributes))
     line = {"graph": name, "method": method, "seed": seed, "options": options, "component": component, "seen": seen}
     ranks = rank(model.scores(), biased(parts, 1, seed))
     line |= {each: 100 * metric(each, ranks) for each in METRICS}

@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from gelato import load, new_predictor, read_graph, split
-from gelato.methods.auto.choice import chosen
-from gelato.methods.auto.portfolio import members
-from gelato.methods.auto.record import COMPARED, SKIPPED, Entry
+from gelato import load, make, read_graph, split
+from gelato.methods.auto.entries import COMPARED, SKIPPED, ComparisonEntry, best_entry
+from gelato.methods.auto.portfolio import PORTFOLIO as MEMBERS
 from gelato.methods.table import METHODS
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
@@ -54,7 +53,7 @@ def fitted(name: str, options: dict[str, Any], parts: Split, threads: int | None
     begin = time.perf_counter()
     if "device" not in METHODS[name].settings.names():
         options = {key: value for key, value in options.items() if key != "device"}
-    model = new_predictor(name, **options, threads=threads).fit(parts)
+    model = make(name, **options, threads=threads).fit(parts)
     seconds = time.perf_counter() - begin
     facts = model.facts() if hasattr(model, "facts") else {}
     timings = model.timings() if hasattr(model, "timings") else {}
@@ -64,7 +63,7 @@ def fitted(name: str, options: dict[str, Any], parts: Split, threads: int | None
 def portfolio(parts: Split, threads: int | None, options: dict[str, Any]) -> dict[str, Any]:
     """Every member that fits the graph, and what ``auto`` would take of those that ran within its budget."""
     entries, results, spent = [], {}, 0.0
-    for member in members():
+    for member in MEMBERS:
         if member.left_out(parts.train) is None:
             own = {**METHODS[member.method].quick, **member.options, **options}
             found = fitted(member.method, own, parts, threads)
@@ -72,8 +71,8 @@ def portfolio(parts: Split, threads: int | None, options: dict[str, Any]) -> dic
             within = not entries or (spent + seconds <= BUDGET and seconds <= member.share * BUDGET)
             spent += seconds if within else 0.0  # auto skips the others without any cost
             ap = found["valid ap"] / 100 if within else None
-            entries.append(Entry(member.name, member.method, COMPARED if within else SKIPPED, ap=ap))
-    taken = chosen(entries).name
+            entries.append(ComparisonEntry(member.name, member.method, COMPARED if within else SKIPPED, ap=ap))
+    taken = best_entry(entries).name
     return {**{key: results[taken][key] for key in results[taken] if " " in key}, "taken": taken, "members": results,
             "seconds": spent}  # fmt: skip
 

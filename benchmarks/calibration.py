@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from gelato import Graph, load, new_predictor, read_graph, split, top
+from gelato import Graph, load, make, read_graph, split, top
 from gelato.graph import Pairs, pair_keys
 from gelato.methods import METHODS
 from gelato.prediction.precision import ExpectedPrecision, expected_precision
-from gelato.runs.predictor import StoredPredictor
+from gelato.prediction.predictor import LinkPredictor
 
 CUTS = (10, 100, 1000)
 GRAPHS = ("cora", "citeseer", "pubmed", "photo", "coauthor_cs", "debian-sample")
 BINS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-Choice = Callable[[StoredPredictor, Graph], dict[str, Any]]
+Choice = Callable[[LinkPredictor, Graph], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def choices(seed: int = 5) -> dict[str, Choice]:
     """Ways to narrow a list."""
     random = np.random.default_rng(seed)
 
-    def between(model: StoredPredictor, graph: Graph) -> dict[str, Any]:
+    def between(model: LinkPredictor, graph: Graph) -> dict[str, Any]:
         nodes = random.permutation(graph.n)
         return {"between": (nodes[: graph.n // 2], nodes[graph.n // 2 :])}
 
@@ -54,7 +54,7 @@ def choices(seed: int = 5) -> dict[str, Choice]:
     }
 
 
-def tested(name: str, model: StoredPredictor, known: Graph, hidden: Pairs, choice: Choice) -> Case:
+def tested(name: str, model: LinkPredictor, known: Graph, hidden: Pairs, choice: Choice) -> Case:
     """State what to expect of a graph that lacks some links, and look at those."""
     chosen = choice(model, known)
     links = top(model.scores(), known, max(CUTS), **chosen)
@@ -63,9 +63,9 @@ def tested(name: str, model: StoredPredictor, known: Graph, hidden: Pairs, choic
     return Case(name, expected_precision(model, max(CUTS), chosen=chosen), right)
 
 
-def fitted(method: str, known: Graph) -> StoredPredictor:
+def fitted(method: str, known: Graph) -> LinkPredictor:
     """A method with quick settings, as ``auto`` compares it."""
-    return new_predictor(method, **METHODS[method].quick).fit(known)
+    return make(method, **METHODS[method].quick).fit(known)
 
 
 def at_random(name: str, method: str) -> Iterator[Case]:

@@ -12,16 +12,15 @@ from gelato.datasets import load
 from gelato.evaluation.evaluate import evaluate
 from gelato.explain.explanation import explain_all
 from gelato.methods import HEURISTICS
-from gelato.methods.configuration import read_configuration
+from gelato.methods.config_files import read_config
 from gelato.methods.gelato.settings import GelatoSettings
-from gelato.methods.heuristics import autocovariance
-from gelato.ranking.compilation import compile_for
-from gelato.ranking.estimate import estimate
+from gelato.ranking.estimate import scan_cost
 from gelato.ranking.metrics import average_precision, hit_count
-from gelato.ranking.rank import rank
+from gelato.ranking.rank import compile_kernels_for, rank
 from gelato.ranking.ranks import Ranks
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
+from gelato.scores.autocovariance import autocovariance
 from gelato.splits import Split, split
 from generated import constant_degree
 from measure import best_of
@@ -43,7 +42,7 @@ def scipy_product(dataset: str) -> dict:
 def gelato_ranks(dataset: str, method: str, threads: str) -> dict:
     """The whole exact evaluation: scores, ranks of all positives against all non-links, metrics."""
     parts = _parts(dataset)
-    compile_for(HEURISTICS[method](parts.train))
+    compile_kernels_for(HEURISTICS[method](parts.train))
 
     def call() -> list[float]:
         ranks = rank(HEURISTICS[method](parts.train), unbiased(parts), threads=int(threads))
@@ -56,7 +55,7 @@ def best_links(dataset: str, k: str) -> dict:
     """The exact top k of all unlinked pairs by AC, and the exact evaluation in the same process, taking turns."""
     parts = _parts(dataset)
     graph, scores = parts.graph, autocovariance(parts.graph)
-    compile_for(scores)
+    compile_kernels_for(scores)
     found = best_of(lambda: len(top(autocovariance(graph), graph, int(k)).pairs), 2)
     evaluation = []
     for _ in range(2 * REPEATS):
@@ -91,8 +90,8 @@ def explained(dataset: str, count: str) -> dict:
     graph = load(dataset)
     scores = autocovariance(graph)
     pairs = top(scores, graph, int(count)).pairs
-    explain_all(scores, graph, pairs[:2], with_rank=False)
-    return best_of(lambda: len([each.reason() for each in explain_all(scores, graph, pairs, with_rank=False)]), REPEATS)
+    explain_all(scores, graph, pairs[:2])
+    return best_of(lambda: len([each.reason() for each in explain_all(scores, graph, pairs)]), REPEATS)
 
 
 def dense_ranks(dataset: str) -> dict:
@@ -125,7 +124,7 @@ def block_models(nodes: str) -> dict:
     """Exact evaluation of autocovariance on blocks of 1,000 nodes, each with 8 links inside and 2 across."""
     n = int(nodes)
     parts = split(constant_degree(n))
-    compile_for(autocovariance(parts.train))
+    compile_kernels_for(autocovariance(parts.train))
     found = best_of(lambda: average_precision(rank(autocovariance(parts.train), unbiased(parts))), 3)
     found["degree"] = 2 * parts.graph.m / n
     return found
@@ -139,7 +138,7 @@ def gelato_epoch(dataset: str, epochs: str) -> dict:
     from gelato.training.loop import Loop, torch_threads
 
     parts = _parts(dataset)
-    model = Gelato(**read_configuration(f"paper/{dataset}").settings, device="cpu")
+    model = Gelato(**read_config(f"paper/{dataset}").settings, device="cpu")
     device = torch.device("cpu")
 
     def prepare() -> Loop:
@@ -156,13 +155,13 @@ def gelato_epoch(dataset: str, epochs: str) -> dict:
 
 def dense_epoch(dataset: str, batches: str) -> dict:
     """The same epoch with n x n matrices and all pairs listed; of ten batches only some, and scaled."""
-    from gelato.methods.gelato.enhance.links import enhanced_links
+    from gelato.similarity.enhanced_links import enhanced_links
     from naive import NaiveGelato
 
     most = 9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10
     resource.setrlimit(resource.RLIMIT_AS, (most, most))  # let it fail, rather than the machine
     parts = _parts(dataset)
-    settings = GelatoSettings(**read_configuration(f"paper/{dataset}").settings)
+    settings = GelatoSettings(**read_config(f"paper/{dataset}").settings)
     links = enhanced_links(parts.train, settings.eta, settings.similarity)
     X = parts.train.attributes
     X = X.toarray() if hasattr(X, "toarray") else X
@@ -181,8 +180,8 @@ def estimated(dataset: str, method: str) -> dict:
     """What ``gelato estimate`` says, and what the evaluation then takes."""
     parts = _parts(dataset)
     scores = HEURISTICS[method](parts.train)
-    compile_for(scores)
-    predicted = estimate(scores, unbiased(parts))
+    compile_kernels_for(scores)
+    predicted = scan_cost(scores, unbiased(parts))
     found = evaluate(parts, method)
     return {
         "predicted": predicted.seconds,

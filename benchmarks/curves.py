@@ -14,9 +14,8 @@ import numpy as np
 from scipy.optimize import nnls
 
 from cost import NANOSECONDS, Work, bound_of, predicted, work_of
-from gelato.ranking.compilation import compile_for
 from gelato.ranking.metrics import average_precision
-from gelato.ranking.rank import rank
+from gelato.ranking.rank import compile_kernels_for, rank
 from gelato.regimes import unbiased
 from gelato.splits import split
 from generated import graph_of
@@ -41,7 +40,7 @@ def evaluation(name: str, method: str) -> dict[str, Any]:
 
     parts = split(graph_of(name))
     score = HEURISTICS[method]
-    compile_for(score(parts.train))
+    compile_kernels_for(score(parts.train))
     found = best_of(lambda: average_precision(rank(score(parts.train), unbiased(parts), threads=1)), 5, budget=8.0)
     work = work_of(parts.train, STEPS[method])
     size = {"graph": name, "method": method, "n": parts.graph.n, "links": parts.train.m}

@@ -14,7 +14,7 @@ import numpy as np
 
 from gelato import split
 from gelato.graph import Graph
-from gelato.methods import new_predictor
+from gelato.methods import make
 
 NODES, LINKS, ATTRIBUTES, BLOCK = 235_868, 1_290_000, 128, 180
 
@@ -61,11 +61,11 @@ def main() -> None:
         ends.append(time.perf_counter())
 
     settings = {"eta": 0.0, "alpha": 0.5, "beta": 1.0, "self_loops": "isolated", "patience": None}
-    model = new_predictor(
+    model = make(
         "gelato", regime="partitioned", parts=max(2, int(1300 * args.share)), epochs=args.epochs, device=args.device,
         **settings,
     )  # fmt: skip
-    model.fit(parts, report=note)
+    model.fit(parts, callbacks=note)
     whole = time.perf_counter() - begin
     later = (ends[-1] - ends[0]) / max(1, len(ends) - 1)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

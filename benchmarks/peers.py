@@ -11,12 +11,11 @@ from typing import Any
 import alternatives as other
 from gelato.graph import Graph
 from gelato.kernels.threads import default_threads
-from gelato.memory import available_memory
+from gelato.memory.usage import available_memory
 from gelato.methods import HEURISTICS
-from gelato.ranking.compilation import compile_for
 from gelato.ranking.engines import ENGINES
 from gelato.ranking.metrics import average_precision
-from gelato.ranking.rank import rank
+from gelato.ranking.rank import compile_kernels_for, rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.splits import Split, split
@@ -129,7 +128,7 @@ def gelato_call(what: str, method: str, parts: Split, threads: int, engine: str 
     if method == "cosine":  # of neighbourhoods: the links of a node are its attributes
         graph = Graph.from_edges(graph.edges, graph.n, attributes=graph.pattern)
     score = HEURISTICS[method]
-    compile_for(score(graph))
+    compile_kernels_for(score(graph))
     if what == "top":
         top(score(graph), graph, 1, per_node=True, nodes=[0], threads=1)  # compiled
         return lambda: top(score(graph), graph, other.NEAREST, per_node=True, threads=threads, engine=engine)

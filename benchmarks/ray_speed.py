@@ -16,11 +16,10 @@ import time
 import numpy as np
 
 from gelato import Graph, Split, load, split
-from gelato.methods.heuristics import autocovariance
-from gelato.ranking.compilation import compile_for
 from gelato.ranking.engines import cluster
-from gelato.ranking.rank import rank
+from gelato.ranking.rank import compile_kernels_for, rank
 from gelato.regimes import unbiased
+from gelato.scores.autocovariance import autocovariance
 
 EXPONENT = 2.3
 """Of the distribution of degrees."""
@@ -47,7 +46,7 @@ def one(case: str, args: argparse.Namespace) -> dict:
     engine, count = CASES[case]
     parts = parts_of(args)
     scores, candidates = autocovariance(parts.train), unbiased(parts)
-    compile_for(scores)
+    compile_kernels_for(scores)
     begin = time.perf_counter()
     if engine == "ray":
         cluster.join(count, None)

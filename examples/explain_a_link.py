@@ -11,7 +11,7 @@ from gelato import Gelato, load
 graph = load("debian-sample")
 model = Gelato(eta=0.25, alpha=0.5, beta=0.5, self_loops="isolated", epochs=3).fit(graph)
 
-first, second, score = next(iter(model.predict_top(1)))
+first, second, score = next(iter(model.suggest(1, repeats=0, reasons=False)))
 why = model.explain(first, second, limit=3)
 
 print(*why.lines(), sep="\n")

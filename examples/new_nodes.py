@@ -22,12 +22,13 @@ model = Gelato(eta=0.5, alpha=0.5, beta=0.5, self_loops="all", epochs=3).fit(par
 
 # New nodes: 50 packages added later. Their descriptions are known; their links are to be found.
 truth = whole.edges[new[whole.edges].any(axis=1)]
-links = model.applied(whole.without(truth)).predict_top(5, per_node=True, nodes=whole.names[new])
+known = model.on(whole.without(truth))
+links = known.suggest(5, per_node=True, nodes=whole.names[new], repeats=0, reasons=False)
 right = whole.adjacency[links.pairs[:, 0], links.pairs[:, 1]] != 0
 chance = 5 * whole.adjacency[new].nnz / (whole.n - 1)
 print(f"{len(links)} links suggested for 50 new nodes, {right.sum()} are right, {chance:.1f} expected by chance")
 
 # Another graph: packages for mathematics, none of which the model has seen.
 print("the best missing links of another graph")
-for first, second, score in model.applied(part_of(graph, graph.labels == "math")).predict_top(5):
+for first, second, score in model.on(part_of(graph, graph.labels == "math")).suggest(5, repeats=0, reasons=False):
     print(f"  {first} - {second}  {score:.3g}")

@@ -9,7 +9,7 @@ import csv
 import tempfile
 from pathlib import Path
 
-from gelato import Gelato, load, read_graph, suggest
+from gelato import Gelato, load, read_graph
 
 with tempfile.TemporaryDirectory() as folder:
     edges, nodes, out = (Path(folder, name) for name in ("edges.csv", "nodes.csv", "links.csv"))
@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
     graph = read_graph(edges, attributes=nodes, source="package", target="needs")
     print(graph)
     model = Gelato(eta=0.25, alpha=0.75, beta=1.0, self_loops="isolated", epochs=3).fit(graph)
-    links = suggest(model, 50, repeats=2)  # hides links twice to see how many of them are found
+    links = model.suggest(50, repeats=2)  # hides links twice to see how many of them are found
     links.write(out)
 
     print(links.words()[-1], end="\n\n")

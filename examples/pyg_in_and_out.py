@@ -16,7 +16,8 @@ data = Data(
 )
 
 graph = from_pyg(data)
-links = Gelato(eta=0.5, alpha=0.5, beta=0.5, self_loops="all", epochs=5).fit(graph).predict_top(100)
+model = Gelato(eta=0.5, alpha=0.5, beta=0.5, self_loops="all", epochs=5).fit(graph)
+links = model.suggest(100, repeats=0, reasons=False)
 
 out = links.to_pyg()
 source, target = out.predicted_edge_index

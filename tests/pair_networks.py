@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gelato import Graph, new_predictor
+from gelato import Graph, make
 from gelato.methods import METHODS
 
 NAMES = [name for name, method in METHODS.items() if {"loss", "selection"} <= set(method.options())]
@@ -17,7 +17,7 @@ every = pytest.mark.parametrize("name", NAMES)
 def model_of(name, **settings):
     """A predictor with small settings, of those that the method has."""
     known = METHODS[name].options()
-    return new_predictor(name, **{key: value for key, value in (SMALL | settings).items() if key in known})
+    return make(name, **{key: value for key, value in (SMALL | settings).items() if key in known})
 
 
 def undropped(name):

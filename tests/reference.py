@@ -102,8 +102,9 @@ def ac(graph, steps=3, self_loops="isolated"):
     return lambda u, v: d[u] / vol * power[u][v] - d[u] * d[v] / vol**2
 
 
-def katz_full(graph, beta):
+def katz_full(graph, beta=None):
     A = graph.adjacency.toarray()
+    beta = min(0.005, 0.5 / np.linalg.norm(A, 2)) if beta is None else beta
     return np.linalg.inv(np.eye(graph.n) - beta * A) - np.eye(graph.n)
 
 

@@ -1,34 +1,27 @@
-"""Bands of rows: what goes through a matrix band by band gives what SciPy gives for the whole, also under a cap."""
+"""Bands of rows: what goes through a matrix band by band gives what SciPy gives for the whole."""
 
 import hashlib
-import sys
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, hstack, random_array, vstack
 
-from gelato import Graph, scratch
+from gelato import Graph
 from gelato.datasets.dataset import content_sha256
 from gelato.errors import InputError
 from gelato.graph import has_values
 from gelato.io.npz import read_npz
 from gelato.methods import METHODS
-from gelato.sparse import bands, rows
+from gelato.sparse import csr, row_bands
+from score_matrices import matrix_of
 
 N, WIDTH = 60, 40
 
 
-@pytest.fixture(autouse=True, params=[None, 1 << 40], ids=["free", "capped"])
-def cap(request, monkeypatch):
-    """Bands of a few numbers, and files for arrays of any size if there is a cap."""
-    if request.param is not None and sys.platform != "linux":
-        pytest.skip("a cap needs /proc")
-    monkeypatch.setattr(bands, "CHUNK", 50)
-    monkeypatch.setattr(bands, "SCATTERED", 70)
-    monkeypatch.setattr(scratch, "LARGE", 1)
-    monkeypatch.setattr(scratch, "SOME", 1)
-    with scratch.capped(request.param):
-        yield request.param
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch):
+    """Bands of a few numbers."""
+    monkeypatch.setattr(row_bands, "CHUNK", 50)
 
 
 def sparse(density=0.2, seed=0):
@@ -55,20 +48,23 @@ def matrix(request):
 
 
 def test_bands_are_the_rows_of_a_matrix_in_order(matrix):
-    whole, dense = bands.stacked(bands.bands(matrix), WIDTH), bands.filled(bands.bands(matrix), matrix.shape)
+    whole, dense = (
+        row_bands.sparse_from_bands(row_bands.bands(matrix), WIDTH),
+        row_bands.dense_from_bands(row_bands.bands(matrix), matrix.shape),
+    )
     assert whole.shape == matrix.shape and (whole != csr_array(matrix)).nnz == 0
     assert (dense == csr_array(matrix).toarray()).all()
 
 
 def test_a_transpose_and_new_orders_are_those_of_scipy(matrix):
     given = csr_array(matrix)
-    assert (bands.transposed(given) != given.T).nnz == 0 and bands.transposed(given).has_canonical_format
+    assert (row_bands.transposed(given) != given.T).nnz == 0 and row_bands.transposed(given).has_canonical_format
     order, columns = np.random.default_rng(2).permutation(N), np.random.default_rng(3).permutation(WIDTH)
-    assert (rows.permuted(given, order) != given[order]).nnz == 0
+    assert (csr.permuted(given, order) != given[order]).nnz == 0
     some = order[:25].astype(np.int64)
-    assert (csr_array(bands.picked(matrix, some, [given[:3]])) != vstack([given[some], given[:3]])).nnz == 0
-    assert (vstack(list(bands.beside([given, matrix]))) != hstack([given, given])).nnz == 0
-    assert (rows.permuted(given, None, columns) != given[:, columns]).nnz == 0
+    assert (csr_array(row_bands.take_rows(matrix, some, [given[:3]])) != vstack([given[some], given[:3]])).nnz == 0
+    assert (vstack(list(row_bands.side_by_side([given, matrix]))) != hstack([given, given])).nnz == 0
+    assert (csr.permuted(given, None, columns) != given[:, columns]).nnz == 0
 
 
 def test_the_fingerprints_are_those_of_the_whole_matrix(matrix):
@@ -113,7 +109,7 @@ def test_a_file_gives_the_same_attributes(matrix, save, tmp_path):
 def cosines(matrix):
     every = np.array([(u, v) for u in range(N) for v in range(u + 1, N)])
     scores = METHODS["cosine"].score(graph_with(matrix))
-    return scores.pairs(every), scores.block(np.arange(N), np.arange(N)), scores.key
+    return scores.pairs(every), matrix_of(scores), scores.key
 
 
 @pytest.mark.parametrize("shift", [0, 0.5])
@@ -122,9 +118,7 @@ def test_cosines_are_the_same_in_bands_and_as_a_whole(matrix, shift, monkeypatch
         matrix = csr_array(matrix.toarray() - shift) if isinstance(matrix, csr_array) else matrix - shift
     in_bands = cosines(matrix)
     with monkeypatch.context() as patch:
-        patch.setattr(bands, "CHUNK", 1 << 20)
-        patch.setattr(scratch, "LARGE", 1 << 40)
-        patch.setattr(scratch, "SOME", 1 << 40)
+        patch.setattr(row_bands, "CHUNK", 1 << 20)
         whole = cosines(matrix)
     assert in_bands[2] == whole[2]
     np.testing.assert_array_equal(in_bands[0], whole[0])

@@ -10,7 +10,7 @@ import pytest
 from gelato.datasets import load
 from gelato.graph import pair_keys
 from gelato.io import read_graph
-from gelato.methods.configuration import read_configuration
+from gelato.methods.config_files import read_config
 from gelato.methods.gelato.model import Gelato
 from gelato.methods.heuristic import Heuristic
 from gelato.prediction.precision import expected_precision
@@ -107,4 +107,4 @@ def test_what_is_stated_of_a_trained_model_holds(name):
 @needs_data
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed", "photo"])
 def test_what_is_stated_of_a_model_with_the_papers_settings_holds(name):
-    check(name, Gelato(**dict(read_configuration(f"paper/{name}").settings) | {"epochs": 100}))
+    check(name, Gelato(**dict(read_config(f"paper/{name}").settings) | {"epochs": 100}))

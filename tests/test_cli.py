@@ -1,4 +1,4 @@
-"""The command ``gelato`` as a user meets it: real processes, their output, and their exit codes."""
+"""The command ``gelato`` as a user meets it: output and exit codes, in a process of its own where that matters."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def gelato(environment, folder):
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
 
     return run
@@ -68,13 +68,15 @@ def gelato(environment, folder):
 
 @pytest.fixture(scope="module")
 def answer(command):
-    """Runs ``gelato evaluate ... --json``, which must succeed without a remark, and returns what it printed."""
+    """Runs ``gelato evaluate ... --json``, which must succeed without a remark; the rows it prints, or the only one."""
 
     def run(*args):
         code, output, errors = command("evaluate", *args, "--json", "--quiet")
         assert (code, errors) == (0, "")
         assert output.count("\n") == 1
-        return json.loads(output)
+        rows = json.loads(output)
+        assert isinstance(rows, list)
+        return rows[0] if len(rows) == 1 else rows
 
     return run
 
@@ -92,7 +94,8 @@ def sample(gelato):
     done = gelato("evaluate", "debian-sample", "--method", "ac", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 1
-    return json.loads(done.stdout)
+    (result,) = json.loads(done.stdout)  # an array, also of one method
+    return result
 
 
 def test_a_result_has_every_key_that_scripts_rely_on(sample):
@@ -144,16 +147,14 @@ def test_all_stands_for_every_method_that_fits_the_graph(answer):
     assert set(attributed) == {*bare, "cosine"}
 
 
-def test_a_table_has_a_row_for_each_method_and_one_for_chance(gelato):
-    done = gelato("evaluate", "[red]odd.csv", "--method", "cn,ac", "--steps", "2", "--quiet")
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = re.findall(r"^  (\S+(?: \S+=\S+)*) +[\d.]+ ", done.stdout, re.MULTILINE)
+def test_a_table_has_a_row_for_each_method_and_one_for_chance(command):
+    code, output, errors = command("evaluate", "[red]odd.csv", "--method", "cn,ac", "--steps", "2", "--quiet")
+    assert (code, errors) == (0, "")
+    rows = re.findall(r"^  (\S+(?: \S+=\S+)*) +[\d.]+ ", output, re.MULTILINE)
     assert rows == ["cn", "ac steps=2", "random"]
-    assert re.match(
-        r"\[red\]odd: \d+ hidden links ranked against all [\d,]+ non-links", done.stdout
-    )  # a name is no markup
-    assert re.search(r"precision *\n.* @100% ", done.stdout)
-    assert re.search(r"^  random .* 50\.00 *$", done.stdout, re.MULTILINE)  # the auc, in percent
+    assert re.match(r"\[red\]odd: \d+ hidden links ranked against all [\d,]+ non-links", output)  # a name is no markup
+    assert re.search(r"precision *\n.* @100% ", output)
+    assert re.search(r"^  random .* 50\.00 *$", output, re.MULTILINE)  # the auc, in percent
 
 
 def test_a_table_says_what_the_json_says(command, answer):
@@ -184,12 +185,12 @@ def test_datasets_are_listed_with_their_sizes_and_places(command):
     assert re.search(r"cora +│ +2,708 │ +5,278 │ +1,433 │ not downloaded", table)
 
 
-def test_the_data_root_is_looked_through(command, gelato, folder, answer):
+def test_the_data_root_is_looked_through(command, folder, answer):
     rows = {row["name"]: row for row in json.loads(command("datasets", "--json", "--data-root", folder)[1])}
     assert rows["graph"]["where"] == f"folder: {folder / 'graph.npz'}"
     assert answer("graph", "--method", "cn", "--data-root", folder)["dataset"] == "graph"
-    done = gelato("evaluate", "graph", "--method", "cn", "--json", GELATO_DATA=str(folder))
-    assert json.loads(done.stdout)["n"] == 60
+    code, output, _ = command("evaluate", "graph", "--method", "cn", "--json", GELATO_DATA=str(folder))
+    assert code == 0 and json.loads(output)[0]["n"] == 60
 
 
 def test_an_estimate_is_a_prediction_for_each_method(command):
@@ -208,17 +209,17 @@ def test_an_estimate_is_a_prediction_for_each_method(command):
     assert re.findall(r"^│ (\w+) ", table, re.MULTILINE) == ["cn", "ac"]
 
 
-def test_the_demo_tests_every_heuristic_and_names_missing_links(gelato):
-    done = gelato("demo", "--budget", "0.1", "--threads", "2", "--quiet")
-    assert (done.returncode, done.stderr) == (0, "")
+def test_the_demo_tests_every_heuristic_and_names_missing_links(command):
+    code, output, errors = command("demo", "--budget", "0.1", "--threads", "2", "--quiet")
+    assert (code, errors) == (0, "")
     for method in ("cn", "ac", "simrank", "cosine", "auto"):
-        assert re.search(rf"^ ?{method} +[\d.]+ ", done.stdout, re.MULTILINE)
-    assert "3,727 Debian packages" in done.stdout
-    assert re.search(r"^auto: Compared \d+ methods on 364 hidden links: cn 0\.22%", done.stdout, re.MULTILINE)
-    assert re.search(r"^ +10 +\S+ +\S+ +\S+ +\d+% \(\d+% to \d+%\) +\w+", done.stdout, re.MULTILINE)
-    assert re.search(r"^Expect about \d+ of the first 10 suggestions to be right", done.stdout, re.MULTILINE)
-    assert "This was tested once" in done.stdout
-    table = done.stdout.split("in percent")[1].split("auto:")[0]
+        assert re.search(rf"^ ?{method} +[\d.]+ ", output, re.MULTILINE)
+    assert "3,727 Debian packages" in output
+    assert re.search(r"^auto: Compared \d+ methods on 364 hidden links: cn 0\.22%", output, re.MULTILINE)
+    assert re.search(r"^ +10 +\d+% \(\d+% to \d+%\) +\S+ +\S+ +\S+ +\w+", output, re.MULTILINE)
+    assert re.search(r"^Expect about \d+ of the first 10 suggestions to be right", output, re.MULTILINE)
+    assert "This was tested once" in output
+    table = output.split("in percent")[1].split("auto:")[0]
     assert max(len(line.rstrip()) for line in table.splitlines()) <= 80
 
 
@@ -361,7 +362,7 @@ def on_a_terminal(args, environment, folder):
 def test_a_terminal_is_shown_a_bar_and_stdout_stays_clean(environment, folder):
     code, output, shown = on_a_terminal(["evaluate", "debian-sample", "--method", "ac", "--json"], environment, folder)
     assert code == 0
-    assert json.loads(output)["method"] == "ac"
+    assert [row["method"] for row in json.loads(output)] == ["ac"]
     assert "ac on debian-sample, 6,943,401 pairs" in shown
     assert "━" in shown
     assert "100%" in shown
@@ -371,7 +372,7 @@ def test_no_bar_is_drawn_when_quiet(environment, folder):
     args = ["evaluate", "debian-sample", "--method", "ac", "--json", "--quiet"]
     code, output, shown = on_a_terminal(args, environment, folder)
     assert code == 0
-    assert json.loads(output)["method"] == "ac"
+    assert [row["method"] for row in json.loads(output)] == ["ac"]
     assert shown == ""
 
 
@@ -488,12 +489,12 @@ def test_partitioning_without_pymetis_tells_how_to_install_it(environment, folde
     )
 
 
-def test_a_download_without_a_network_fails_soon_and_in_one_line(gelato):
+def test_a_download_without_a_network_fails_soon_and_in_one_line(command):
     begin = time.monotonic()
-    done = gelato("evaluate", "cora", "--method", "cn")
+    code, _, errors = command("evaluate", "cora", "--method", "cn")
     assert time.monotonic() - begin < 15
-    assert done.returncode == 2
-    assert re.fullmatch(r"gelato: cannot download https://\S+: .*GELATO_DATA.*\n", done.stderr)
+    assert code == 2
+    assert re.fullmatch(r"gelato: cannot download https://\S+: .*GELATO_DATA.*\n", errors)
 
 
 def test_a_full_disk_is_told_in_one_line(environment, folder):
@@ -545,7 +546,7 @@ def test_ctrl_c_and_a_request_to_end_leave_no_traceback(environment, folder, num
     )
     with pipe.open("w"):  # opens when the command reads
         process.send_signal(number)
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=120)
     assert process.returncode == code
     assert output == ""
     assert errors.strip() == "gelato: stopped"

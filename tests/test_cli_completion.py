@@ -11,7 +11,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 from gelato.cli import cli
-from gelato.cli.completion import VARIABLE
+from gelato.cli.listings import VARIABLE
 
 ASK = """
 source "$SCRIPT"
@@ -65,7 +65,7 @@ def complete(environment):
         (["e"], ["estimate", "evaluate", "explain"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
         (["predict", "--per"], ["--per-node"]),
-        (["predict", "graph.csv", "--top", "5", "--min"], ["--min-score"]),
+        (["predict", "graph.csv", "--top", "5", "--min-s"], ["--min-score"]),
         (["evaluate", "graph.csv", "--regime", "b"], ["biased"]),
         (["predict", "--nothing-like-this"], []),
     ],

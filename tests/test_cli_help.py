@@ -66,11 +66,16 @@ def test_the_package_itself_imports_nothing_heavy(environment):
     assert imported("import gelato; gelato.__version__; dir(gelato)", environment).isdisjoint({*HEAVY, "click"})
 
 
-def test_nothing_optional_is_imported_before_it_is_used(environment):
+def test_no_large_package_is_imported_before_it_is_used(environment):
     code = (
         "import gelato.datasets, gelato.methods, gelato.io, gelato.splits, gelato.partition, gelato.regimes\n"
         "import gelato.evaluation.evaluate, gelato.ranking.estimate, gelato.ranking.top, gelato.demo, gelato.cli\n"
         "gelato.datasets.load('debian-sample')"
     )
-    optional = {"torch", "pandas", "networkx", "pyarrow", "polars", "pymetis", "ogb", "torch_geometric", "sklearn"}
-    assert imported(code, environment).isdisjoint(optional)
+    unused = {"torch", "pandas", "networkx", "pyarrow", "polars", "pymetis", "ogb", "torch_geometric", "sklearn"}
+    assert imported(code, environment).isdisjoint(unused)
+
+
+def test_the_readers_of_frames_are_found_without_another_import(environment):
+    code = "import gelato; print(gelato.io.from_pandas.__name__)"
+    assert process("-c", code, environment=environment) == "from_pandas\n"

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from gelato import datasets
-from gelato.cli import main, show
+from gelato.cli import display, main
 from gelato.datasets import block_model
 from gelato.io import write_graph
 
@@ -143,12 +143,12 @@ def test_json_tells_remarks(folder, capsys):
 def clock(monkeypatch):
     """A clock that is set by hand."""
     now = [100.0]
-    monkeypatch.setattr(show.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
     return now
 
 
 def test_a_long_stage_has_a_line_now_and_then_and_one_at_its_end(clock, capsys):
-    with show.progress_bar("ranking", quiet=False) as progress:
+    with display.progress_bar("ranking", quiet=False) as progress:
         for done in range(0, 61):
             progress(done * 1000, 60_000)
             clock[0] += 1
@@ -159,7 +159,7 @@ def test_a_long_stage_has_a_line_now_and_then_and_one_at_its_end(clock, capsys):
 
 def test_a_short_or_quiet_stage_has_none(clock, capsys):
     for quiet, seconds in ((False, 1.9), (True, 1000)):
-        with show.progress_bar("ranking", quiet=quiet) as progress:
+        with display.progress_bar("ranking", quiet=quiet) as progress:
             clock[0] += seconds
             if progress is not None:
                 progress(1, 2)
@@ -176,12 +176,12 @@ def test_epochs_and_the_choice_of_settings_are_stages(clock, capsys):
     class Epoch:
         epoch, loss, precision = 40, 0.0123, 0.123
 
-    with show.fitting_progress("edges", Fake(), quiet=False) as watch:
+    with display.fitting_progress("edges", Fake(), quiet=False) as watch:
         clock[0] += 5
         watch["progress"](3, 12)
         watch["progress"](12, 12)
         clock[0] += 5
-        watch["report"](Epoch())
+        watch["callbacks"][0](Epoch())
     assert capsys.readouterr().err.splitlines() == [
         "choosing settings of gelato on edges: 3 of 12 trials",
         "choosing settings of gelato on edges: done in 5 s",
@@ -194,6 +194,6 @@ def test_epochs_and_the_choice_of_settings_are_stages(clock, capsys):
     ("kept", "said"), [("2 epochs are saved in x", "2 epochs are saved in x"), (None, "nothing was")]
 )
 def test_after_ctrl_c_only_what_is_true_is_said(capsys, kept, said):
-    with pytest.raises(KeyboardInterrupt), show.interruptible(False, lambda: kept, "give --run DIR"):
+    with pytest.raises(KeyboardInterrupt), display.interruptible(False, lambda: kept, "give --run DIR"):
         raise KeyboardInterrupt
     assert capsys.readouterr().err.startswith(said)

@@ -29,7 +29,9 @@ from gelato.splits import split
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16}
 TRAIN = ["--method", "gelato"] + [part for key, value in FIXED.items() for part in ("--option", f"{key}={value}")]
 OWN = ("edges.csv", "--attributes", "nodes.csv")
-COLUMNS = ["rank", "source", "target", "score", *CHANCE_COLUMNS, *PRECISION_COLUMNS, "reason"]
+PLACED = ["rank", "source", "target"]
+STATED = [*PLACED, *CHANCE_COLUMNS, "score", *PRECISION_COLUMNS]
+COLUMNS = [*STATED, "reason", "method"]
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +133,7 @@ def test_links_are_suggested_with_all_that_is_known_of_them(predicted, folder, g
 def test_the_suggestions_are_those_of_the_model(predicted, folder):
     graph = read_graph(folder / "edges.csv", attributes=folder / "nodes.csv", isolated=True)
     model = Gelato(**FIXED, epochs=2, patience=20).fit(graph)
-    wanted = model.predict_top(40)
+    wanted = model.suggest(40, repeats=0, reasons=False)
     rows = rows_of(folder / "links.csv")
     assert [(row["source"], row["target"]) for row in rows] == [(u, v) for u, v, _ in wanted]
     np.testing.assert_allclose([float(row["score"]) for row in rows], wanted.score, rtol=1e-12)
@@ -182,7 +184,7 @@ def test_a_method_may_take_the_place_of_the_model(links, graph):
     scores = top(HEURISTICS["katz"](plain, beta=0.1), plain, 3).score
     np.testing.assert_allclose([row["score"] for row in katz], scores)
     jaccard = links("edges.csv", "--method", "jaccard", "--top", "2")
-    assert list(jaccard[0]) == COLUMNS[:-1]  # its scores are no walks, so there are no reasons
+    assert list(jaccard[0]) == [*STATED, "method"]  # its scores are no walks, so there are no reasons
 
 
 def test_a_heuristic_leaves_a_run_folder_too(command, folder):
@@ -196,9 +198,14 @@ def test_a_heuristic_leaves_a_run_folder_too(command, folder):
 
 def test_reasons_and_precision_may_be_left_out(links):
     found = links("edges.csv", "--method", "ac", "--top", "3", "--repeats", "0", "--no-reasons")
-    assert list(found[0]) == COLUMNS[:4]
-    assert list(links("edges.csv", "--method", "ac", "--top", "3", "--no-reasons")[0]) == COLUMNS[:-1]
-    assert list(links("edges.csv", "--method", "ac", "--top", "3", "--repeats", "0")[0]) == [*COLUMNS[:4], "reason"]
+    assert list(found[0]) == [*PLACED, "score", "method"]
+    assert list(links("edges.csv", "--method", "ac", "--top", "3", "--no-reasons")[0]) == [*STATED, "method"]
+    assert list(links("edges.csv", "--method", "ac", "--top", "3", "--repeats", "0")[0]) == [
+        *PLACED,
+        "score",
+        "reason",
+        "method",
+    ]
 
 
 QUICK = ("--method", "ac", "--repeats", "0", "--no-reasons")
@@ -271,7 +278,7 @@ def test_links_of_a_low_score_may_be_left_out(links, command, folder):
     assert found == [row for row in everything if row["score"] >= least]
     code, output, errors = command("predict", "edges.csv", *QUICK, "--min-score", "9", "--out", "none.csv")
     assert (code, errors.splitlines()[-1]) == (0, "wrote 0 links to none.csv") and "0 missing links" in output
-    assert (folder / "none.csv").read_text() == "rank,source,target,score\n"
+    assert (folder / "none.csv").read_text() == "rank,source,target,score,method\n"
 
 
 def test_nodes_of_a_graph_without_names_are_called_by_their_numbers(links, command):
@@ -386,7 +393,7 @@ def test_a_model_is_applied_to_another_graph_and_says_what_differs(predicted, co
     quiet = command(*args, "--repeats", "2", "--quiet")
     assert quiet == (0, output, "")
     read = read_graph(folder / "other.csv", attributes=folder / "other-nodes.csv", isolated=True)
-    wanted = open_model(folder / "links.run", read).predict_top(9)
+    wanted = open_model(folder / "links.run", read).suggest(9, repeats=0, reasons=False)
     found = json.loads(command(*args, "--repeats", "0", "--json")[1])["links"]
     assert [(row["source"], row["target"]) for row in found] == [(u, v) for u, v, _ in wanted]
     few = command("predict", "edges.csv", "--model", "links.run")
@@ -454,7 +461,7 @@ def test_the_parts_of_an_explanation_add_up_to_the_score(predicted, command, fol
     assert parts == pytest.approx(told["score"], rel=1e-9, abs=1e-15)
     graph = read_graph(folder / "edges.csv", attributes=folder / "nodes.csv", isolated=True)
     if "links.run" in where:
-        assert told["score"] == pytest.approx(open_model(folder / "links.run", graph).predict([("n2", "n9")])[0])
+        assert told["score"] == pytest.approx(open_model(folder / "links.run", graph).score_pairs([("n2", "n9")])[0])
     else:
         method = HEURISTICS["aa" if "aa" in where else "ac"]
         assert told["score"] == pytest.approx(method(graph).pairs(graph.index_of(["n2", "n9"])[None])[0])
@@ -610,7 +617,8 @@ def test_a_prediction_that_was_stopped_and_killed_ends_like_an_undisturbed_one(c
     process.kill()
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
-    assert lines_in(run / "metrics.jsonl") == 25 and not (folder / "wild.csv").exists()
+    assert lines_in(run / "metrics.jsonl") == 25
+    assert {row["method"] for row in rows_of(folder / "wild.csv")} == {"gelato (first answer)"}
 
     code, _, errors = command(*args)
     assert code == 0 and "wrote 20 links to wild.csv" in errors

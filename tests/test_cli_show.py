@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gelato.cli.show import progress_bar, show
+from gelato.cli.display import print_result, progress_bar
 
 
 class Terminal(io.StringIO):
@@ -24,12 +24,12 @@ def test_a_terminal_that_cannot_animate_gets_no_bar(monkeypatch, kind):
 
 def test_a_sentence_is_one_line_where_stdout_is_no_terminal(capsys):
     sentence = "Expect about 5 of [these]. " * 20
-    show(sentence)
+    print_result(sentence)
     assert capsys.readouterr().out == sentence + "\n"
 
 
 def test_brackets_in_a_sentence_are_no_markup_on_a_terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stdout", Terminal())
-    show("hidden was [red]")
+    print_result("hidden was [red]")
     assert "hidden was [red]" in sys.stdout.getvalue()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
 from gelato.errors import GelatoError
-from gelato.graph import Dropped, Graph, pair_keys
+from gelato.graph import DroppedRows, Graph, pair_keys
 from refusals import refusal
 
 SQUARE = [[0, 1], [1, 2], [2, 3], [3, 0]]
@@ -48,13 +48,13 @@ def test_links_of_a_directed_graph_keep_their_direction():
 def test_loops_and_repeats_are_dropped_and_counted():
     graph = Graph.from_edges([[0, 1], [1, 1], [1, 0], [0, 1], [2, 1], [2, 2], [0, 0]])
     assert graph.edges.tolist() == [[0, 1], [1, 2]]
-    assert graph.dropped == Dropped(loops=3, repeats=2)
+    assert graph.dropped == DroppedRows(loops=3, repeats=2)
     assert str(graph.dropped) == "dropped 3 self-loops and 2 repeated links"
 
 
 def test_the_two_directions_of_a_directed_link_are_no_repeats():
-    assert Graph.from_edges([[0, 1], [1, 0]], directed=True).dropped == Dropped()
-    assert Graph.from_edges([[0, 1], [1, 0]]).dropped == Dropped(repeats=1)
+    assert Graph.from_edges([[0, 1], [1, 0]], directed=True).dropped == DroppedRows()
+    assert Graph.from_edges([[0, 1], [1, 0]]).dropped == DroppedRows(repeats=1)
 
 
 def test_of_a_repeated_link_the_earliest_in_time_is_kept_with_its_weight():
@@ -355,7 +355,7 @@ def test_removing_links_keeps_all_else():
     assert left.attributes.tolist() == np.eye(4).tolist()
     assert left.attribute_names.tolist() == list("wxyz")
     assert left.n == 4
-    assert left.dropped == Dropped()
+    assert left.dropped == DroppedRows()
     assert graph.m == 4
 
 

@@ -10,7 +10,7 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.splits import (
     audit,
-    rehearsals,
+    repeated_hidings,
     time_windows,
 )
 from graphs import graphs_of_ten_links, pairs_of
@@ -45,7 +45,7 @@ def test_rehearsals_hide_shares_that_neither_overlap_nor_touch_what_is_spared(da
     spared = np.array(sorted(data.draw(st.sets(st.sampled_from(sorted(every)), max_size=graph.m // 2))), np.int64)
     spared = spared.reshape(-1, 2)
     share, repeats = data.draw(st.sampled_from([0.1, 0.2, 0.3])), data.draw(st.integers(1, 12))
-    found = rehearsals(graph, spared, share, repeats, seed)
+    found = repeated_hidings(graph, spared, share, repeats, seed)
     count = int(share * graph.m)
     assert len(found) == min(repeats, (graph.m - len(spared)) // count)  # fewer where links run out
     seen = pairs_of(spared)
@@ -65,7 +65,7 @@ def test_rehearsals_hide_shares_that_neither_overlap_nor_touch_what_is_spared(da
 def test_rehearsals_keep_nodes_attributes_weights_and_times(timed):
     weights = 1.0 + np.arange(timed.m) % 3
     rich = Graph.from_edges(timed.edges, weights=weights, times=timed.times, attributes=np.eye(10))
-    for parts in rehearsals(rich, rich.edges[:5], 0.2, 3, 0):
+    for parts in repeated_hidings(rich, rich.edges[:5], 0.2, 3, 0):
         assert parts.train.n == 10 and parts.train.attributes is not None
         assert parts.train.m == rich.m - 5 - 9
         for (u, v), time in zip(parts.train.edges, parts.train.times, strict=True):
@@ -75,9 +75,9 @@ def test_rehearsals_keep_nodes_attributes_weights_and_times(timed):
 
 def test_rehearsals_of_one_seed_are_the_same_and_more_of_them_begin_alike(graph):
     spared = graph.edges[::7]
-    few, many = rehearsals(graph, spared, 0.1, 2, 4), rehearsals(graph, spared, 0.1, 6, 4)
+    few, many = repeated_hidings(graph, spared, 0.1, 2, 4), repeated_hidings(graph, spared, 0.1, 6, 4)
     assert [parts.test.tolist() for parts in few] == [parts.test.tolist() for parts in many[:2]]
-    other = rehearsals(graph, spared, 0.1, 2, 5)
+    other = repeated_hidings(graph, spared, 0.1, 2, 5)
     assert few[0].test.tolist() != other[0].test.tolist()
 
 
@@ -92,9 +92,9 @@ def test_rehearsals_do_not_depend_on_the_order_of_the_nodes(words):
     other = Graph.from_edges(new[plain.edges], 60, names=names[order])
     spared = plain.edges[:20]
     theirs = np.sort(new[spared], axis=1)
-    found, again = rehearsals(one, spared, 0.1, 4, 3), rehearsals(other, theirs, 0.1, 4, 3)
+    found, again = repeated_hidings(one, spared, 0.1, 4, 3), repeated_hidings(other, theirs, 0.1, 4, 3)
     assert [_named(parts) for parts in found] == [_named(parts) for parts in again]
-    assert found[0].test.tolist() == rehearsals(plain, spared, 0.1, 4, 3)[0].test.tolist()
+    assert found[0].test.tolist() == repeated_hidings(plain, spared, 0.1, 4, 3)[0].test.tolist()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_rehearsals_do_not_depend_on_the_order_of_the_nodes(words):
 )
 def test_a_share_that_cannot_be_hidden_is_refused(spared, share, repeats):
     ring = Graph.from_edges([[u, (u + 1) % 10] for u in range(10)])
-    message = refusal(rehearsals, ring, ring.edges[:spared], share, repeats, 0)
+    message = refusal(repeated_hidings, ring, ring.edges[:spared], share, repeats, 0)
     count, free = int(share * 10), 10 - spared
     assert f"cannot hide {count} of 10 links (a share of {share:g}) {repeats} times: {free} may be hidden;" in message
 

@@ -1,11 +1,13 @@
 """The peak of this process's memory, on every system."""
 
 import ctypes
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from gelato.memory import MemoryCounters, peak_memory, resident_bytes
+from gelato.memory.usage import MemoryCounters, peak_memory, resident_bytes
 
 
 def test_the_peak_grows_with_what_is_taken_and_never_falls():
@@ -25,3 +27,11 @@ def test_the_counters_of_windows_lie_where_its_api_puts_them():
     word = ctypes.sizeof(ctypes.c_size_t)
     assert ctypes.sizeof(MemoryCounters) == 8 + 8 * word
     assert MemoryCounters.PeakWorkingSetSize.offset == 8 and MemoryCounters.PeakWorkingSetSize.size == word
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell the peak of a program by itself")
+def test_the_peak_is_not_that_of_the_process_that_started_this_one():
+    held = np.ones(60_000_000)  # 480 MB in the process that starts another one
+    code = "from gelato.memory.usage import peak_memory; print(peak_memory())"
+    peak = int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    assert peak < held.nbytes

@@ -10,7 +10,7 @@ import torch
 
 from gelato.datasets import load
 from gelato.evaluation.evaluate import evaluate
-from gelato.methods.configuration import read_configuration
+from gelato.methods.config_files import read_config
 from gelato.methods.gelato.model import Gelato
 from gelato.splits import split
 
@@ -61,8 +61,8 @@ def test_a_dense_graph_is_ranked_exactly_inside_parts():
 def trained(dataset, **changes):
     """AP and hits@1000 in percent of a training with the paper's settings, and how many links it enhanced."""
     parts = split(load(dataset))
-    model = Gelato(**{**dict(read_configuration(f"paper/{dataset}").settings), **changes}).fit(parts)
-    result = evaluate(parts, "gelato", scores=model.scores())
+    model = Gelato(**{**dict(read_config(f"paper/{dataset}").settings), **changes}).fit(parts)
+    result = evaluate(parts, model.scores(), name="gelato")
     return 100 * result.metric("ap"), 100 * result.metric("hits@1000"), len(model.links_.pairs)
 
 

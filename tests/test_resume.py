@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,17 +20,17 @@ import pytest
 from gelato.datasets import block_model
 from gelato.evaluation.evaluate import evaluate
 from gelato.io import read_graph, write_graph
-from gelato.methods.heuristics import autocovariance
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
+from gelato.scores.autocovariance import autocovariance
 from gelato.splits import split
 
 COUNT = """
 import sys
 import numpy as np
-from gelato.methods.heuristics import autocovariance
+from gelato.scores.autocovariance import autocovariance
 from gelato.io import read_graph
 from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.rank import rank
@@ -193,7 +194,7 @@ def test_an_evaluation_stopped_by_ctrl_c_goes_on_with_the_same_command(large, en
     again = subprocess.run(
         [sys.executable, "-m", "gelato", *args, "--quiet"], env=environment, capture_output=True, text=True, check=True
     )
-    result = json.loads(again.stdout)
+    (result,) = json.loads(again.stdout)
     assert again.stderr == ""
     assert result["metrics"] == {name: pytest.approx(metric(name, expected), rel=1e-12) for name in result["metrics"]}
     assert list(folder.iterdir()) == []
@@ -368,6 +369,22 @@ def test_a_stopped_evaluation_goes_on_and_leaves_no_file(small, tmp_path):
     np.testing.assert_array_equal(result.ranks.tied, expected.tied)
 
 
+def test_an_evaluation_removes_checkpoints_that_nobody_resumed_for_a_month(small, tmp_path):
+    begin(small, tmp_path)
+    (kept,) = tmp_path.iterdir()
+    names = {"old": "0" * 24, "new": "1" * 24, "mine": "my-counts", "longer": "0" * 25}
+    paths = {name: tmp_path / f"{stem}.npz" for name, stem in names.items()}
+    month = 30 * 24 * 3600
+    for name, path in paths.items():
+        shutil.copy(kept, path)
+        before = time.time() - month + (3600 if name == "new" else -3600)
+        os.utime(path, (before, before))
+    evaluate(small, "cn", resume=tmp_path, threads=1)
+    assert set(tmp_path.iterdir()) == {kept, paths["new"], paths["mine"], paths["longer"]}
+    _, share = first_report(small, tmp_path)
+    assert share > 0.5  # what can be resumed was left alone
+
+
 def test_the_seconds_of_a_stopped_evaluation_count(small, tmp_path):
     begin(small, tmp_path)
     (path,) = tmp_path.iterdir()
@@ -383,8 +400,8 @@ def test_the_seconds_of_a_stopped_evaluation_count(small, tmp_path):
     "change",
     [
         {"method": "katz"},
-        {"options": {"steps": 2}},
-        {"options": {"dtype": "float32"}},
+        {"steps": 2},
+        {"dtype": "float32"},
         {"phase": "valid"},
         {"regime": "partitioned", "parts": 2},
     ],

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from gelato import Graph, Heuristic, InputError, load, read_graph, split, write_graph
 from gelato.cli import cli
 from gelato.io import from_networkx, to_networkx
-from gelato.splits import Split, rehearsals
+from gelato.splits import Split, repeated_hidings
 from graphs import random_bipartite
 
 PAIRS = [(0, 2), (0, 3), (1, 3)]
@@ -65,7 +65,7 @@ def test_whatever_is_made_of_a_graph_keeps_its_sides(seed, tmp_path):
         from_networkx(to_networkx(graph)),
         hidden.train,
         Split.load(tmp_path / "split.npz", graph).train,
-        rehearsals(graph, graph.edges[:0], 0.2, 1, 0)[0].train,
+        repeated_hidings(graph, graph.edges[:0], 0.2, 1, 0)[0].train,
     ]
     for each in made:
         assert each.sides.tolist() == graph.sides.tolist()
@@ -124,7 +124,7 @@ def test_evaluate_says_once_which_methods_see_nothing(shell):
     )
     assert shell("evaluate", "--method", "cn", "--quiet").stderr == ""
     assert shell("evaluate", "--method", "ac,katz").stderr == ""
-    counted = json.loads(shell("evaluate", "--method", "ac", "--json").stdout)
+    (counted,) = json.loads(shell("evaluate", "--method", "ac", "--json").stdout)
     graph = random_bipartite(7, nodes=30)
     assert counted["negatives"] == np.bincount(graph.sides).prod() - graph.m
 
@@ -142,7 +142,7 @@ def test_suggestions_name_the_first_side_first():
     graph = Graph.from_edges(
         [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (2, 5)], names=names, sides=[1, 0, 1, 0, 1, 0]
     )
-    links = Heuristic("ac").fit(graph).predict_top(9)
+    links = Heuristic("ac").fit(graph).suggest(9, repeats=0, reasons=False)
     sides = dict(zip(names, graph.sides.tolist(), strict=True))
     assert len(links) == 2
     for rows in (list(links), list(links.to_pandas()[["source", "target", "score"]].itertuples(index=False))):

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from gelato import Graph, read_graph, scratch, splits
-from gelato.io import archives
-from gelato.sparse import rows
+from gelato import Graph, read_graph, splits
+from gelato.io import untrusted
+from gelato.memory.cap import capped, is_mapped
+from gelato.sparse import csr
 
 
 @pytest.fixture(params=[False, True], ids=["written out", "repeated"])
 def unit(request, monkeypatch):
     """Whether weights of 1 take no memory."""
     if request.param:
-        monkeypatch.setattr(rows, "MANY", 1)
+        monkeypatch.setattr(csr, "MANY", 1)
     return request.param
 
 
@@ -34,28 +35,28 @@ def by_scipy(keys, n, mirrored, data):
 def test_a_matrix_of_keys_is_that_of_scipy(mirrored, weighted, unit):
     keys = random_keys()
     data = np.arange(1.0, 1 + len(keys)) if weighted else None
-    matrix = rows.from_keys(keys, 60, mirrored, data)
+    matrix = csr.from_keys(keys, 60, mirrored, data)
     expected = by_scipy(keys, 60, mirrored, np.ones(len(keys)) if data is None else data)
     assert matrix.has_canonical_format
     assert (matrix != expected).nnz == 0 and matrix.nnz == expected.nnz
-    assert rows.repeated(matrix.data) == (unit and not weighted)
-    assert np.array_equal(rows.row_sums(matrix), expected.sum(axis=1))
+    assert csr.is_repeated(matrix.data) == (unit and not weighted)
+    assert np.array_equal(csr.row_sums(matrix), expected.sum(axis=1))
     order = np.random.default_rng(1).permutation(60)
-    moved = rows.permuted(matrix, order, order)
+    moved = csr.permuted(matrix, order, order)
     assert moved.has_sorted_indices and (moved != expected[order][:, order]).nnz == 0
     kept = np.random.default_rng(2).random(matrix.nnz) < 0.5
     left = expected.copy()
     left.data[~kept] = 0
-    assert (rows.only(matrix, kept) != left).nnz == 0
+    assert (csr.select_entries(matrix, kept) != left).nnz == 0
 
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_graph_is_the_same_whether_or_not_its_ones_are_written_out(directed, monkeypatch):
     pairs = np.random.default_rng(3).integers(50, size=(300, 2))
     plain = Graph.from_edges(pairs, 50, directed=directed)
-    monkeypatch.setattr(rows, "MANY", 1)
+    monkeypatch.setattr(csr, "MANY", 1)
     other = Graph.from_edges(pairs, 50, directed=directed)
-    assert rows.repeated(other.adjacency.data) and not rows.repeated(plain.adjacency.data)
+    assert csr.is_repeated(other.adjacency.data) and not csr.is_repeated(plain.adjacency.data)
     assert other.fingerprint == plain.fingerprint and other.dropped == plain.dropped
     assert np.array_equal(other.edges, plain.edges)
     ours, theirs = splits.split(other, 1), splits.split(plain, 1)
@@ -64,11 +65,11 @@ def test_a_graph_is_the_same_whether_or_not_its_ones_are_written_out(directed, m
 
 def test_symmetry_is_seen_in_the_pattern_and_in_the_weights():
     even = csr_array(np.array([[0, 2.0, 0], [2, 0, 1], [0, 1, 0]]))
-    assert rows.is_symmetric(even)
+    assert csr.is_symmetric(even)
     for u, v, value in ((0, 1, 3.0), (0, 2, 1.0)):
         odd = even.toarray()
         odd[u, v] = value
-        assert not rows.is_symmetric(csr_array(odd))
+        assert not csr.is_symmetric(csr_array(odd))
 
 
 def test_the_beginning_of_a_permutation_is_that_of_the_whole():
@@ -86,29 +87,17 @@ def test_a_frozen_adjacency_is_shared_and_any_other_is_copied():
     assert not np.shares_memory(Graph(view).adjacency.indices, open_one.indices)
 
 
-def test_large_arrays_live_in_files_under_a_cap_and_keep_their_content(monkeypatch):
-    monkeypatch.setattr(scratch, "LARGE", 1 << 12)
-    assert isinstance(scratch.empty(5000, np.int32), np.ndarray) and not len(scratch._maps)
-    with scratch.capped(1 << 40):
-        array = scratch.empty((5000, 2), np.int64)
-        assert len(scratch._maps) == 1
-        array[:] = np.arange(10_000).reshape(-1, 2)
-        scratch.release()
-        assert np.array_equal(array.ravel(), np.arange(10_000))
-        assert scratch.fitting(4, 1 << 20) == 4
-        with pytest.raises(ValueError, match="give --memory"):
-            scratch.fitting(1, 1 << 40)
-    del array
-    assert not len(scratch._maps) and scratch.limit() is None
-
-
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_large_arrays_of_an_archive_are_mapped_under_a_cap(save, tmp_path, monkeypatch):
+@pytest.mark.parametrize("cap", [None, 1 << 40])
+def test_large_arrays_of_an_uncompressed_archive_are_mapped_under_a_cap_only(save, cap, tmp_path, monkeypatch):
     pairs = np.arange(20_000, dtype=np.int32).reshape(-1, 2)
-    save(tmp_path / "graph.npz", edges=pairs, num_nodes=np.array(20_000))
+    values = np.asfortranarray(np.random.default_rng(0).random((20_000, 3)))
+    save(tmp_path / "graph.npz", edges=pairs, num_nodes=np.array(20_000), x=values)
     expected = read_graph(tmp_path / "graph.npz")
-    for module in (scratch, archives):
-        monkeypatch.setattr(module, "LARGE", 1 << 12)
-    with scratch.capped(1 << 40):
+    monkeypatch.setattr(untrusted, "LARGE", 1 << 12)
+    with capped(cap):
         graph = read_graph(tmp_path / "graph.npz")
-        assert graph.fingerprint == expected.fingerprint and len(scratch._maps)
+    assert graph.fingerprint == expected.fingerprint
+    assert graph.attribute_fingerprint == expected.attribute_fingerprint
+    assert is_mapped(graph.attributes) == (save is np.savez and cap is not None)
+    assert not graph.attributes.flags.writeable

@@ -1,7 +1,7 @@
 """The demo: every heuristic, Gelato and auto on the embedded graph, tested honestly and the usual way."""
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -9,25 +9,19 @@ from rich.text import Text
 
 from gelato.datasets import debian_sample
 from gelato.evaluation.evaluate import evaluate
-from gelato.figures import percent
-from gelato.methods import HEURISTICS, new_predictor
-from gelato.methods.configuration import read_configuration
-from gelato.methods.heuristic import Heuristic
-from gelato.prediction.precision import REPEATS
-from gelato.prediction.suggest import suggest
+from gelato.formatting import percent
+from gelato.methods import HEURISTICS, make
+from gelato.methods.config_files import read_config
 from gelato.ranking.rank import Progress
 from gelato.regimes import unbiased
-from gelato.splits import Split, split
+from gelato.splits import split
 from gelato.tables import add_metric, suggestion_table
-
-if TYPE_CHECKING:
-    from gelato.methods.gelato.model import Gelato
 
 SHOWN = ("ap", "hits@1000", "precision@100%")
 BALANCED = ("ap", "auc")
 
 BUDGET = 3.0
-"""Minutes for the automatic choice: enough for all methods; it takes about one."""
+"""Minutes for the automatic choice: enough for all methods; it takes about half a minute."""
 
 
 def demonstrate(
@@ -36,23 +30,26 @@ def demonstrate(
     """Run the demo and return what to print; ``budget`` minutes are for the automatic choice."""
     graph = debian_sample()
     parts = split(graph)
-    table = _table("metrics in percent, against all non-links and on a balanced sample")
+    title = "metrics in percent, against all non-links and on a balanced sample"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)  # it fits 80 columns
     table.add_column("method")
     for name in SHOWN:
         add_metric(table, name, "all pairs")
     for name in BALANCED:
         add_metric(table, name, "balanced", style="dim")
     table.add_column("seconds", justify="right")
-    trained = _trained(parts, threads)
+    trained = None
+    if find_spec("torch") is not None:
+        trained = make("gelato", **read_config("debian/sample").settings, threads=threads).fit(parts)
     fitted = {} if trained is None else {"gelato": trained.scores()}
     methods = [*HEURISTICS, *fitted, "auto"]
     for i, method in enumerate(methods):
         if method == "auto":
-            auto = new_predictor(method, budget=BUDGET if budget is None else budget, threads=threads).fit(parts)
+            auto = make(method, budget=BUDGET if budget is None else budget, threads=threads).fit(parts)
             fitted[method] = auto.scores()
-        scores = fitted.get(method)
-        honest = evaluate(parts, method, dataset="debian-sample", threads=threads, scores=scores)
-        flattered = evaluate(parts, method, dataset="debian-sample", regime="biased", threads=threads, scores=scores)
+        named: dict[str, Any] = {"name": method, "dataset": "debian-sample", "threads": threads}
+        honest = evaluate(parts, fitted.get(method, method), **named)
+        flattered = evaluate(parts, fitted.get(method, method), regime="biased", **named)
         cells = [honest.metric(name) for name in SHOWN] + [flattered.metric(name) for name in BALANCED]
         table.add_row(method, *map(percent, cells), f"{honest.seconds:.2g}")
         if progress is not None:
@@ -63,27 +60,11 @@ def demonstrate(
         f"{len(parts.test):,} dependencies are hidden and must be found among {negatives:,} non-links.\n"
         "A balanced sample has only one non-link per hidden dependency, which flatters every method."
     )
-    predictor = trained.applied(graph) if trained is not None else Heuristic("ac", threads=threads).fit(graph)
-    found = suggest(predictor, 10, repeats=REPEATS if trained is None else 1)
+    suggestions = auto.on(graph).suggest(10, repeats=1)
     return [
         about,
         table,
         *(f"auto: {words}" for words in auto.sentences()),
-        suggestion_table("the whole graph", found, 10),
-        *found.words(),
+        suggestion_table(f"the whole graph, by {auto.ranked_by}", suggestions, 10),
+        *suggestions.words(),
     ]
-
-
-def _trained(parts: Split, threads: int | None) -> "Gelato | None":
-    """Gelato, if torch is there to train it."""
-    if find_spec("torch") is None:
-        return None
-    from gelato.methods.gelato.model import Gelato
-
-    settings = read_configuration("debian/sample").settings
-    return Gelato(**settings, threads=threads).fit(parts)
-
-
-def _table(title: str) -> Table:
-    """A table that fits a terminal of 80 columns."""
-    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)

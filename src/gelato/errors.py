@@ -1,5 +1,9 @@
 """Errors a user can act on: each says the rule, the value, the place and the repair."""
 
+import warnings
+from importlib import import_module
+from typing import Any
+
 from gelato import DISTRIBUTION, PROGRAM
 
 
@@ -18,6 +22,21 @@ class MissingDependency(GelatoError, ImportError):
         super().__init__(f"{purpose} needs {package}: pip install '{DISTRIBUTION}[{extra}]'")
 
 
+def optional(module: str, *, purpose: str, extra: str) -> Any:
+    """The module ``module``, or an error that says how to install its package."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # raised by the package's own imports
+            return import_module(module)
+    except ImportError:
+        raise MissingDependency(purpose, module.split(".")[0].replace("_", "-"), extra) from None
+
+
+def deprecated(old: str, new: str, *, level: int = 3) -> None:
+    """Warn, at the line that called the caller, that ``old`` goes with the next release."""
+    warnings.warn(f"{old} is deprecated and goes with the next release; use {new}", DeprecationWarning, level)
+
+
 def wrong_kind(call: str, expected: str, given: object) -> InputError:
     """An argument of another kind than a call takes, with the call that makes one of it.
 
@@ -26,12 +45,11 @@ def wrong_kind(call: str, expected: str, given: object) -> InputError:
     """
     kind = type(given).__name__
     graph = _graph_call(given)
+    repair = ""
     if expected == "Split":
         repair = f"; make one: gelato.split({graph})" if graph else "; gelato.split(graph) makes one"
     elif expected.startswith("Graph"):
         repair = f"; make one: {graph}" if graph and graph != "graph" else "; see gelato.read_graph and gelato.load"
-    else:
-        repair = ""
     return InputError(f"{call} takes a {expected}, got {kind}{repair}")
 
 

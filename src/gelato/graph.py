@@ -1,7 +1,7 @@
 """The Graph: a frozen sparse graph with attributes and node names, checked once, here."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from gelato.arguments import (
+from gelato.attribute_scaling import Scaling
+from gelato.errors import InputError
+from gelato.name_lookup import close_names, question
+from gelato.notebook import facts_html
+from gelato.sparse import csr
+from gelato.sparse.row_bands import bands, first_where, hash_bands
+from gelato.validation import (
     check_name_lengths,
     check_size,
     checked_adjacency,
@@ -21,19 +27,13 @@ from gelato.arguments import (
     node_count,
     real_numbers,
 )
-from gelato.errors import InputError
-from gelato.lookup import close_names, question
-from gelato.scaling import Scaling
-from gelato.scratch import empty
-from gelato.sparse.bands import bands, first_where, hash_bands
-from gelato.sparse.rows import CHUNK, distinct, from_keys, is_unit, listed, ones, only, places, upper
 
 Pairs = NDArray[np.int64]
 """``(p, 2)`` node pairs; ``u < v`` when the graph is undirected."""
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedRows:
     """What ``Graph.from_edges`` left out: self-loops, and links given more than once."""
 
     loops: int = 0
@@ -68,7 +68,7 @@ class Graph:
     labels: NDArray[Any] | None = None
     times: NDArray[np.float64] | None = None
     directed: bool = False
-    dropped: Dropped = Dropped()
+    dropped: DroppedRows = DroppedRows()
     sides: NDArray[np.int8] | None = None
     scaling: Scaling | None = None
 
@@ -76,17 +76,12 @@ class Graph:
         object.__setattr__(self, "directed", checked_direction(self.directed))
         object.__setattr__(self, "adjacency", checked_adjacency(self.adjacency, self.directed))
         object.__setattr__(self, "attributes", checked_attributes(self.attributes, self.n))
-        columns = {
-            "names": (self.n, "nodes"),
-            "labels": (self.n, "nodes"),
-            "attribute_names": (self.f, "attributes"),
-            "times": (self.m, "links"),
-        }
-        for field, (length, of) in columns.items():
-            if getattr(self, field) is not None:
-                given = getattr(self, field)
+        nodes, attributes, links = (self.n, "nodes"), (self.f, "attributes"), (self.m, "links")
+        columns = {"names": nodes, "labels": nodes, "attribute_names": attributes, "times": links}
+        for field, size in columns.items():
+            if (given := getattr(self, field)) is not None:
                 column = real_numbers(given, field).copy() if field == "times" else _column(given)
-                _check_length(column, field, length, of)
+                _check_length(column, field, *size)
                 object.__setattr__(self, field, _frozen(column))
         if self.times is not None and not np.isfinite(self.times).all():
             raise InputError(f"time of link {first_of(~np.isfinite(self.times))} is not finite; give every link a time")
@@ -106,12 +101,11 @@ class Graph:
             raise InputError(f"sides must be 0 or 1 for each node, got {sides.dtype} such as {sides[:3].tolist()}")
         if self.directed:
             raise InputError("a directed graph has no sides; read it without directed=True (--directed)")
-        u, v = self.edges.T
-        same = sides[u] == sides[v]
-        if same.any():
-            i = first_of(same)
+        joined = joins_sides(self.edges, sides)
+        if not joined.all():
+            u, v = self.edges[first_of(~joined)]
             raise InputError(
-                f"link ({self.name_of(u[i])}, {self.name_of(v[i])}) joins two nodes of side {sides[u[i]]}, but every"
+                f"link ({self.name_of(u)}, {self.name_of(v)}) joins two nodes of side {sides[u]}, but every"
                 " link of a bipartite graph joins its two sides; correct it, or leave sides out (--no-bipartite)"
             )
         return _frozen(sides.astype(np.int8))
@@ -155,7 +149,7 @@ class Graph:
         for name, column in (("weights", weight), ("times", time)):
             if column is not None:
                 _check_length(column, name, len(given), "links given")
-        if weight is not None and not _positive(weight):
+        if weight is not None and weight.size and not (weight.min() > 0 and np.isfinite(weight.max())):
             i = first_of(~(np.isfinite(weight) & (weight > 0)))
             raise InputError(
                 f"link {i} ({given[i, 0]}, {given[i, 1]}) has weight {weight[i]}; weights must be positive and finite"
@@ -163,7 +157,7 @@ class Graph:
         key, loops = _proper_keys(given, n, directed)
         proper = len(key)
         if weight is None and time is None:
-            key, kept = distinct(key), None
+            key, kept = csr.sorted_unique(key), None
         else:
             kept = np.flatnonzero(given[:, 0] != given[:, 1])
             if time is not None:
@@ -171,14 +165,9 @@ class Graph:
                 key, kept = key[earlier], kept[earlier]
             key, first = np.unique(key, return_index=True)
             kept = kept[first]  # in the order of (u, v), as ``edges`` lists them
-        adjacency = from_keys(key, n, not directed, None if weight is None else weight[kept])
-        return cls(
-            adjacency,
-            times=None if time is None else time[kept],
-            directed=directed,
-            dropped=Dropped(loops, proper - len(key)),
-            **fields,
-        )
+        adjacency = csr.from_keys(key, n, not directed, None if weight is None else weight[kept])
+        time, dropped = None if time is None else time[kept], DroppedRows(loops, proper - len(key))
+        return cls(adjacency, times=time, directed=directed, dropped=dropped, **fields)
 
     @property
     def n(self) -> int:
@@ -198,18 +187,18 @@ class Graph:
     @cached_property
     def weighted(self) -> bool:
         """Whether any weight differs from 1."""
-        return not is_unit(self.adjacency.data)
+        return not csr.is_unit(self.adjacency.data)
 
     @cached_property
     def pattern(self) -> "csr_array[np.float64]":
         """``(n, n)`` the adjacency with all weights 1."""
         A = self.adjacency
-        return csr_array((ones(A.nnz), A.indices, A.indptr), shape=A.shape) if self.weighted else A
+        return csr_array((csr.unit_array(A.nnz), A.indices, A.indptr), shape=A.shape) if self.weighted else A
 
     @cached_property
     def edges(self) -> Pairs:
         """``(m, 2)`` the links in the order of ``(u, v)``, with ``u < v`` when undirected."""
-        return _frozen(listed(self.adjacency, both=self.directed))
+        return _frozen(csr.list_pairs(self.adjacency, both=self.directed))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -217,8 +206,8 @@ class Graph:
         digest = hashlib.sha256(f"gelato graph {self.n} {self.directed}".encode())
         for part, dtype in (("indptr", "<i8"), ("indices", "<i8"), ("data", "<f8")):
             array = getattr(self.adjacency, part)
-            for i in range(0, len(array), CHUNK):
-                digest.update(array[i : i + CHUNK].astype(dtype).tobytes())
+            for i in range(0, len(array), csr.CHUNK):
+                digest.update(array[i : i + csr.CHUNK].astype(dtype).tobytes())
         if self.sides is not None:
             digest.update(b"sides" + self.sides.tobytes())
         return digest.hexdigest()
@@ -249,29 +238,27 @@ class Graph:
             raise InputError("links to remove must be an array of node indices of shape (p, 2)") from None
         check_nodes(gone, self.n)
         gone = gone if self.directed else np.sort(gone, axis=1)
-        at = places(self.adjacency, gone)
+        at = csr.find_pairs(self.adjacency, gone)
         if (at < 0).any():
             u, v = gone[first_of(at < 0)]
             raise InputError(f"cannot remove ({self.name_of(u)}, {self.name_of(v)}): it is not a link of the graph")
-        keep = empty(self.adjacency.nnz, bool)
-        keep.fill(True)
+        keep = np.ones(self.adjacency.nnz, bool)
         keep[at] = False
         if not self.directed:
-            keep[places(self.adjacency, gone[:, ::-1])] = False
+            keep[csr.find_pairs(self.adjacency, gone[:, ::-1])] = False
         if not keep.any():
             raise InputError(f"removing all {self.m:,} links would leave none; keep at least one")
         times = self.times
         if times is not None:
-            times = _frozen(times[keep if self.directed else keep[upper(self.adjacency)]])
-        return self._rewired(only(self.adjacency, keep), times)
+            times = _frozen(times[keep if self.directed else keep[csr.upper_mask(self.adjacency)]])
+        return self._rewired(csr.select_entries(self.adjacency, keep), times)
 
     def _rewired(self, adjacency: csr_array, times: NDArray[np.float64] | None) -> Self:
         """The same nodes with some of the links, which need no checks."""
         graph = object.__new__(type(self))
-        for field in fields(self):
-            object.__setattr__(graph, field.name, getattr(self, field.name))
-        for name, value in (("adjacency", adjacency), ("times", times), ("dropped", Dropped())):
-            object.__setattr__(graph, name, value)
+        held = [*(field.name for field in fields(self)), "position"]  # of what is computed only the places of names
+        vars(graph).update((name, value) for name, value in vars(self).items() if name in held)
+        vars(graph).update(adjacency=adjacency, times=times, dropped=DroppedRows())
         return graph
 
     def name_of(self, node: int | np.integer[Any]) -> Any:
@@ -279,9 +266,18 @@ class Graph:
         name = node if self.names is None else self.names[node]
         return name.item() if isinstance(name, np.generic) else name
 
+    @cached_property
+    def position(self) -> Mapping[Any, int]:
+        """The index of each name; made when it is first needed, and kept."""
+        return {name: i for i, name in enumerate(range(self.n) if self.names is None else self.names.tolist())}
+
     def index_of(self, names: Sequence[Any]) -> NDArray[np.int64]:
         """``(len(names),)`` the indices of nodes given by name (by index when the graph has no names)."""
-        known = {name: i for i, name in enumerate(range(self.n) if self.names is None else self.names.tolist())}
+        if self.names is None:
+            nodes = np.asarray(names)
+            if nodes.size == 0 or (nodes.dtype.kind in "iu" and nodes.min() >= 0 and nodes.max() < self.n):
+                return nodes.astype(np.int64)
+        known = self.position
         unknown = next((name for name in names if name not in known), None)
         if unknown is not None:
             raise InputError(self.unknown(unknown))
@@ -296,16 +292,27 @@ class Graph:
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
         raise InputError(
             "a Graph is not an array of rows: graph.edges lists its links, graph.adjacency is its matrix; to search"
-            " settings use 'gelato tune' or gelato.evaluation.tune.tune"
+            " settings use 'gelato tune' or gelato.tune"
         )
 
     def __repr__(self) -> str:
-        kinds = (("weighted", self.weighted), ("directed", self.directed), ("bipartite", self.sides is not None))
-        kind = "".join(f"{name} " for name, holds in kinds if holds)
+        kind = "".join(f"{name} " for name, holds in self._kinds.items() if holds)
         return f"Graph({kind}{self.n:,} nodes, {self.m:,} links, {self.f:,} attributes)"
 
+    def _repr_html_(self) -> str:
+        facts: dict[str, Any] = {"nodes": self.n, "links": self.m, "attributes": self.f, **self._kinds}
+        if self.names is not None:
+            facts["names"] = ", ".join(map(str, self.names[:3].tolist())) + (", …" if self.n > 3 else "")
+        if self.times is not None:
+            facts["times"] = f"{self.times.min():g} to {self.times.max():g}"
+        return facts_html("Graph", facts)
 
-def across(pairs: Pairs, sides: NDArray[np.int8] | None) -> NDArray[np.bool_]:
+    @property
+    def _kinds(self) -> dict[str, bool]:
+        return {"weighted": self.weighted, "directed": self.directed, "bipartite": self.sides is not None}
+
+
+def joins_sides(pairs: Pairs, sides: NDArray[np.int8] | None) -> NDArray[np.bool_]:
     """``(p,)`` which pairs join the two sides of a bipartite graph; all do where there are no sides."""
     return np.ones(len(pairs), bool) if sides is None else sides[pairs[:, 0]] != sides[pairs[:, 1]]
 
@@ -318,10 +325,20 @@ def has_values(graph: Graph) -> bool:
 
 def pair_keys(pairs: Pairs, n: int) -> NDArray[np.int64]:
     """``(p,)`` one integer for each ordered pair: ``u * n + v``."""
-    key = empty(len(pairs), np.int64)
-    for i in range(0, len(pairs), CHUNK):
-        key[i : i + CHUNK] = pairs[i : i + CHUNK, 0] * np.int64(n) + pairs[i : i + CHUNK, 1]
+    key = np.empty(len(pairs), np.int64)
+    for i in range(0, len(pairs), csr.CHUNK):
+        key[i : i + csr.CHUNK] = pairs[i : i + csr.CHUNK, 0] * np.int64(n) + pairs[i : i + csr.CHUNK, 1]
     return key
+
+
+def positions_of(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``(p,)`` where keys are in an ascending array of keys; -1 if they are not.
+
+    >>> positions_of(np.array([2, 5, 7]), np.array([7, 3])).tolist()
+    [2, -1]
+    """
+    place = np.searchsorted(keys, wanted)
+    return np.where(np.append(keys, -1)[place] == wanted, place, -1)
 
 
 def check_nodes(pairs: Pairs, n: int) -> None:
@@ -333,18 +350,13 @@ def check_nodes(pairs: Pairs, n: int) -> None:
 
 def _proper_keys(pairs: NDArray[Any], n: int, directed: bool) -> tuple[NDArray[np.int64], int]:
     """The keys of ``(e, 2)`` pairs but self-loops, the smaller node first unless directed; and the number of loops."""
-    key, filled = empty(len(pairs), np.int64), 0
-    for i in range(0, len(pairs), CHUNK):
-        some = pairs[i : i + CHUNK].astype(np.int64)
+    key, filled = np.empty(len(pairs), np.int64), 0
+    for i in range(0, len(pairs), csr.CHUNK):
+        some = pairs[i : i + csr.CHUNK].astype(np.int64)
         some = some[some[:, 0] != some[:, 1]]
         key[filled : filled + len(some)] = pair_keys(some if directed else np.sort(some, axis=1), n)
         filled += len(some)
     return key[:filled], len(pairs) - filled
-
-
-def _positive(values: NDArray[np.float64]) -> bool:
-    """Whether all values are positive and finite."""
-    return values.size == 0 or bool(values.min() > 0 and np.isfinite(values.max()))
 
 
 def _check_length(column: NDArray[Any], name: str, length: int, of: str) -> None:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.errors import InputError, wrong_kind
-from gelato.graph import Pairs, across, pair_keys
+from gelato.graph import Pairs, joins_sides, pair_keys
 from gelato.partition import partition
 from gelato.registry import Registry
-from gelato.sparse.loops import ordered, rising
+from gelato.sparse.csr import strictly_ascending
 from gelato.splits import Split
 
 Phase = Literal["valid", "test"]
@@ -47,20 +47,22 @@ class Candidates:
     def __post_init__(self) -> None:
         for name in ("positives", "excluded", "sampled"):
             pairs = getattr(self, name)
-            if pairs is not None and not self.directed and not ordered(pairs):
+            if pairs is not None and not self.directed and not (pairs[:, 0] < pairs[:, 1]).all():
                 raise InputError(f"{name} of an undirected graph must be pairs with u < v")
         if self.labels is not None:
             self._check_labels(self.labels)
         if self.sides is not None:
             self._check_sides(self.sides)
         known = pair_keys(self.excluded, self.n)
-        if not rising(known):
+        if not strictly_ascending(known):
             known.sort()
-        if not rising(known):
+        if not strictly_ascending(known):
             u, v = divmod(int(known[:-1][known[1:] == known[:-1]][0]), self.n)
             raise InputError(f"excluded pair ({u}, {v}) is listed twice; it would be subtracted twice")
         wanted = pair_keys(self.positives, self.n)
-        missing = ~_among(wanted, known)
+        place = np.searchsorted(known, wanted)
+        missing = place == len(known)
+        missing[~missing] = known[place[~missing]] != wanted[~missing]
         if missing.any():
             u, v = self.positives[int(np.flatnonzero(missing)[0])]
             raise InputError(f"positive ({u}, {v}) is not among the excluded pairs; it would count as its own negative")
@@ -77,8 +79,8 @@ class Candidates:
             raise InputError(f"sides must be 0 or 1 for each of {self.n:,} nodes of an undirected graph")
         for name in ("excluded", "sampled"):  # positives are among the excluded
             pairs = getattr(self, name)
-            if pairs is not None and not across(pairs, sides).all():
-                u, v = pairs[np.flatnonzero(~across(pairs, sides))[0]]
+            if pairs is not None and not joins_sides(pairs, sides).all():
+                u, v = pairs[np.flatnonzero(~joins_sides(pairs, sides))[0]]
                 raise InputError(f"{name} pair ({u}, {v}) lies inside side {sides[u]}; only pairs across sides count")
 
     @property
@@ -133,20 +135,11 @@ def biased(split: Split, ratio: int = 1, seed: int = 0, phase: Phase = "test") -
     while len(drawn) < wanted:
         share = (every.negatives - len(drawn)) / (n * n)  # of the draws that find a new pair, at least
         pairs = random.integers(n, size=(int((wanted - len(drawn)) / share) + 16, 2))
-        pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & across(pairs, every.sides)]
+        pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & joins_sides(pairs, every.sides)]
         key = pair_keys(pairs if every.directed else np.sort(pairs, axis=1), n)
         key = np.concatenate([drawn, key[~np.isin(key, taken)]])
         drawn = key[np.sort(np.unique(key, return_index=True)[1])][:wanted]
     return replace(every, sampled=np.column_stack(np.divmod(drawn, n)))
-
-
-def _among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """``(k,)`` which keys are among the sorted ``known`` ones."""
-    place = np.searchsorted(known, keys)
-    among = np.zeros(len(keys), dtype=bool)
-    inside = place < len(known)
-    among[inside] = known[place[inside]] == keys[inside]
-    return among
 
 
 def _inside(pairs: Pairs, labels: NDArray[np.int64]) -> Pairs:

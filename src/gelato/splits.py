@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from gelato.errors import InputError, wrong_kind
 from gelato.graph import Graph, Pairs, check_nodes, pair_keys
-from gelato.io.archives import read_arrays
 from gelato.io.files import DAMAGED, written_aside
-from gelato.scratch import empty
-from gelato.sparse.loops import count_up, shuffle
-from gelato.sparse.rows import CHUNK
+from gelato.io.stored_files import open_stored, parse_json
+from gelato.io.untrusted import read_arrays
+from gelato.notebook import facts_html
+from gelato.sparse.csr import CHUNK
+from gelato.sparse.csr_loops import shuffle
 
 RATIOS = (0.05, 0.10)
 """Shares of the links hidden for validation and for testing, as in the paper."""
@@ -24,9 +25,10 @@ RATIOS = (0.05, 0.10)
 NAMED = {"paper": 0}
 """Splits with a name, and their seeds."""
 
-
 PRESENT = "present in the training graph"
 """What ``audit`` says of hidden links that are not hidden."""
+
+REMADE = "make the split again with Split.save"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,14 @@ class Split:
     test: Pairs
     name: str
 
+    def __repr__(self) -> str:
+        hidden = f"{len(self.valid):,} links hidden for validation, {len(self.test):,} for testing"
+        return f"Split({self.name!r} of {self.graph!r}: {self.train.m:,} links for training, {hidden})"
+
+    def _repr_html_(self) -> str:
+        links = {"training links": self.train.m, "validation links": len(self.valid), "test links": len(self.test)}
+        return facts_html("Split", {"name": self.name, "graph": repr(self.graph), **links})
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the hidden links, and the fingerprint of the graph they belong to, to an ``.npz`` file."""
         about = json.dumps({"format": "gelato split 1", "name": self.name, "graph": self.graph.fingerprint})
@@ -57,19 +67,19 @@ class Split:
     def load(cls, path: str | os.PathLike[str], graph: Graph) -> Self:
         """Read a split that ``save`` wrote; it must belong to ``graph``, and hide each of its links once at most."""
         try:
-            with Path(path).open("rb") as stream:
+            with open_stored(Path(path)) as stream:
                 file = read_arrays(Path(path), stream, ("about", "valid", "test"))
-            about = json.loads(str(file["about"]))
+            about = parse_json(str(file["about"]))
             valid, test = file["valid"], file["test"]
             name, fingerprint = str(about["name"]), about["graph"]
-        except (*DAMAGED, RecursionError) as error:
+        except DAMAGED as error:
             raise InputError(f"{path} is not a split written by Split.save: {error}; make it again") from None
         if fingerprint != graph.fingerprint:
             raise InputError(f"{path} was made for another graph; make a new split, or load the graph it belongs to")
         valid, test = (_loaded(pairs, graph, f"{path}: {kind}") for pairs, kind in ((valid, "valid"), (test, "test")))
         leaks = [leak for leak in audit(cls(graph, graph, valid, test, name)) if PRESENT not in leak.kind]
         if leaks:
-            raise InputError(f"{path}: {leaks[0]}; make the split again with Split.save")
+            raise InputError(f"{path}: {leaks[0]}; {REMADE}")
         try:
             train = graph.without(np.concatenate([valid, test]))
         except InputError as error:
@@ -125,32 +135,31 @@ def split_by_time(graph: Graph, ratios: tuple[float, float] = RATIOS) -> Split:
     return _hide(graph, np.argsort(graph.times, kind="stable")[::-1], ratios, "time", test_first=True)
 
 
-def rehearsals(graph: Graph, spared: Pairs, share: float, repeats: int, seed: int) -> list[Split]:
+def repeated_hidings(graph: Graph, spared: Pairs, share: float, repeats: int, seed: int) -> list[Split]:
     """Splits that each hide another share of all links for testing, none of them among the ``spared`` ones.
 
     The shares do not overlap, so there are at most ``repeats`` of them, and fewer where links run out. The spared links
     are validation links of each split.
     """
-    hidden = hidden_shares(graph, spared, share, repeats, seed, besides=len(spared))
-    return [
-        Split(
-            graph, graph.without(np.concatenate([spared, test])), spared, test, f"{seed}, hiding {share:.4g}, time {i}"
-        )
-        for i, test in enumerate(hidden, 1)
-    ]
+    hidden = hidden_fractions(graph, spared, share, repeats, seed, besides=len(spared))
+    trains = [graph.without(np.concatenate([spared, test])) for test in hidden]
+    names = [f"{seed}, hiding {share:.4g}, time {i + 1}" for i in range(len(hidden))]
+    return [Split(graph, train, spared, test, name) for train, test, name in zip(trains, hidden, names, strict=True)]
 
 
-def check_share(share: float) -> None:
-    """Refuse a share of the links that is no number; which ones can be hidden depends on the graph."""
+def check_fraction(share: float) -> None:
+    """Refuse a share of links that is not a number; whether a number is possible depends on the graph."""
     if isinstance(share, bool) or not isinstance(share, int | float | np.number) or share != share:
         raise InputError(f"the share of links to hide must be a number between 0 and 1, got {share!r}")
 
 
-def hidden_shares(graph: Graph, spared: Pairs, share: float, repeats: int, seed: int, besides: int = 0) -> list[Pairs]:
-    """The links that ``rehearsals`` hides, where so many others are taken out besides."""
+def hidden_fractions(
+    graph: Graph, spared: Pairs, share: float, repeats: int, seed: int, besides: int = 0
+) -> list[Pairs]:
+    """The links that ``repeated_hidings`` hides, if ``besides`` further links are removed from the graph too."""
     order = ordered_links(graph)
     free = order[~np.isin(pair_keys(graph.edges, graph.n), pair_keys(spared, graph.n))[order]]
-    check_share(share)
+    check_fraction(share)
     count = int(share * graph.m)
     if not (0 < share < 1 and repeats >= 1 and 1 <= count <= len(free) and count + besides < graph.m):
         raise InputError(
@@ -173,7 +182,7 @@ def time_windows(graph: Graph, spared: Pairs, share: float, repeats: int) -> lis
     if graph.times is None:
         raise InputError("windows of time need the time of every link; read the graph with a time column")
     order = np.argsort(graph.times, kind="stable")
-    times = graph.times[order]
+    times, place = graph.times[order], np.argsort(order)
     kept_back = np.isin(pair_keys(graph.edges, graph.n), pair_keys(spared, graph.n))
     windows: list[Split] = []
     end = graph.m
@@ -181,10 +190,8 @@ def time_windows(graph: Graph, spared: Pairs, share: float, repeats: int) -> lis
         begin = int(np.searchsorted(times, times[max(0, end - max(1, int(share * graph.m)))]))
         if begin < graph.m / 2 or begin == end:
             break
-        inside = np.zeros(graph.m, dtype=bool)
-        inside[order[begin:end]] = True
-        later = np.zeros(graph.m, dtype=bool)
-        later[order[end:]] = True
+        later = place >= end
+        inside = (place >= begin) & ~later
         test = graph.edges[inside & ~kept_back]
         if len(test) == 0:
             break
@@ -200,13 +207,10 @@ def _hide(
     graph: Graph, order: NDArray[np.int64], ratios: tuple[float, float], name: str, test_first: bool = False
 ) -> Split:
     valid, test = _counts(graph, ratios)
-    begin = test if test_first else 0
-    hidden = order[: valid + test]
-    chosen = order[begin : begin + valid]
-    rest = np.concatenate([hidden[:begin], hidden[begin + valid :]])
-    train = graph.without(graph.edges[hidden])
+    hidden = graph.edges[order[: valid + test]]
+    chosen, rest = np.split(hidden, [test])[::-1] if test_first else np.split(hidden, [valid])
     name = name if tuple(ratios) == RATIOS else f"{name}, hiding {ratios[0]:.4g} + {ratios[1]:.4g}"
-    return Split(graph, train, graph.edges[chosen], graph.edges[rest], name)
+    return Split(graph, graph.without(hidden), chosen, rest, name)
 
 
 def _counts(graph: Graph, ratios: tuple[float, float]) -> tuple[int, int]:
@@ -260,8 +264,7 @@ def permutation(m: int, seed: int, first: int | None = None) -> NDArray[np.int64
     """
     steps = max(m - 1, 0) if first is None else min(first, max(m - 1, 0))
     random = np.random.RandomState(seed)
-    order = empty(m, np.int32 if m < 2**31 else np.int64)
-    count_up(order)
+    order = np.arange(m, dtype=np.int32 if m < 2**31 else np.int64)
     for begin in range(0, steps, CHUNK):
         size = min(CHUNK, steps - begin)
         shuffle(order, begin, random.randint(0, 2**32, size=size, dtype=np.uint32))
@@ -272,7 +275,7 @@ def audit(split: Split, negatives: Pairs | None = None) -> list[Leak]:
     """The leaks of a split, an empty list when there are none.
 
     Args:
-        split: what to look through.
+        split: the split to check.
         negatives: ``(q, 2)`` pairs about to be used as non-links in testing, if any were drawn.
     """
     if not isinstance(split, Split):
@@ -309,26 +312,19 @@ def audit(split: Split, negatives: Pairs | None = None) -> list[Leak]:
 def _loaded(pairs: NDArray[Any], graph: Graph, label: str) -> Pairs:
     """``(p, 2)`` pairs of a file; refused unless they are nodes of ``graph`` in the order of its links."""
     if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise InputError(
-            f"{label} must hold one pair of whole numbers per row, got {pairs.dtype} of shape {pairs.shape};"
-            " make the split again with Split.save"
-        )
+        rule = f"must hold one pair of whole numbers per row, got {pairs.dtype} of shape {pairs.shape}"
+        raise InputError(f"{label} {rule}; {REMADE}")
     outside = ((pairs < 0) | (pairs >= graph.n)).any(axis=1)
     if outside.any():
-        first = pairs[outside][0].tolist()
-        raise InputError(
-            f"{label} has {outside.sum():,} pairs with a node outside 0..{graph.n - 1}, such as {first};"
-            " make the split again with Split.save"
-        )
+        problem = f"{outside.sum():,} pairs with a node outside 0..{graph.n - 1}, such as {pairs[outside][0].tolist()}"
+        raise InputError(f"{label} has {problem}; {REMADE}")
     array = pairs.astype(np.int64)
     turned = array[:, 0] >= array[:, 1] if not graph.directed else array[:, 0] == array[:, 1]
     if turned.any():
         rule = "the same node twice" if graph.directed else "their nodes in the wrong order (the smaller index first)"
-        first = tuple(graph.name_of(node) for node in array[turned][0])
-        raise InputError(
-            f"{label} has {turned.sum():,} pairs with {rule}, such as {first[0]!r} - {first[1]!r};"
-            " make the split again with Split.save"
-        )
+        u, v = array[turned][0]
+        example = f"{graph.name_of(u)!r} - {graph.name_of(v)!r}"
+        raise InputError(f"{label} has {turned.sum():,} pairs with {rule}, such as {example}; {REMADE}")
     return array
 
 
@@ -339,6 +335,6 @@ def _ordered(pairs: Pairs | Sequence[Sequence[int]], graph: Graph) -> Pairs:
 
 
 def _repeated(key: NDArray[np.int64]) -> NDArray[np.bool_]:
-    first = np.zeros(len(key), dtype=bool)
-    first[np.unique(key, return_index=True)[1]] = True
-    return ~first
+    repeated = np.ones(len(key), dtype=bool)
+    repeated[np.unique(key, return_index=True)[1]] = False
+    return repeated

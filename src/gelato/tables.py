@@ -8,15 +8,13 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from gelato.evaluation.evaluate import Evaluation
-from gelato.figures import percent, share
+from gelato.costs.estimates import Estimate, Forecast
+from gelato.formatting import chance, mebibytes, percent, percentage, predicted_duration
 from gelato.methods import METHODS
-from gelato.ranking.estimate import Estimate
-from gelato.ranking.metrics import random_metric
 
 if TYPE_CHECKING:
-    from gelato.evaluation.forecast import Forecast
-    from gelato.evaluation.tune import Trial
+    from gelato.evaluation.evaluate import Evaluation
+    from gelato.evaluation.search_folder import SearchTrial
     from gelato.prediction.suggestions import Suggestions
 
 SHOWN = ("ap", "hits@100", "hits@1000", "precision@100%", "mrr", "auc")
@@ -29,8 +27,10 @@ AGAINST = {
 """The non-links of each regime, in words."""
 
 
-def evaluation_table(results: Sequence[Evaluation]) -> Table:
+def evaluation_table(results: "Sequence[Evaluation]") -> Table:
     """Metrics in percent of several methods on one test."""
+    from gelato.ranking.metrics import random_metric
+
     first = results[0]
     drawn = ", ".join(f"{key}={value}" for key, value in first.drawn.items())
     against = AGAINST.get(first.regime, f"{{:,}} {first.regime} non-links").format(first.ranks.negatives)
@@ -38,17 +38,25 @@ def evaluation_table(results: Sequence[Evaluation]) -> Table:
         f"{first.dataset}: {first.ranks.positives:,} hidden links ranked against {against}"
         f"{f' ({drawn})' if drawn else ''}, split '{first.split}', in percent"
     )
-    table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD)  # narrow: terminals have 80 columns
+    table = _table(title, (), box=SIMPLE_HEAD)  # narrow: terminals have 80 columns
     table.add_column("method", overflow="fold", min_width=max(map(len, METHODS)))
     for name in SHOWN:
         add_metric(table, name)
     table.add_column("seconds", justify="right", no_wrap=True)
     for result in results:
         label = result.method + "".join(f" {key}={value}" for key, value in result.options.items())
-        cells = [percent(result.metric(name)) for name in SHOWN]
-        table.add_row(label, *cells, f"{result.seconds:.2g}")
+        table.add_row(label, *(percent(result.metric(name)) for name in SHOWN), f"{result.seconds:.2g}")
     table.add_section()
     table.add_row("random", *(percent(random_metric(name, first.ranks)) for name in SHOWN), "", style="dim")
+    return table
+
+
+def _table(title: str, columns: Sequence[str], right: Sequence[str] = (), fold: bool = False, **look: Any) -> Table:
+    """An empty table; columns in ``right`` are aligned to the right."""
+    table = Table(title=escape(title), title_justify="left", **look)
+    overflow: Any = "fold" if fold else "ellipsis"
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow=overflow)
     return table
 
 
@@ -58,52 +66,37 @@ def add_metric(table: Table, name: str, note: str = "", style: str = "") -> None
     table.add_column(header, justify="right", no_wrap=True, style=style)
 
 
-def estimate_table(name: str, results: Sequence[tuple[str, Estimate]]) -> Table:
+def estimate_table(name: str, results: "Sequence[tuple[str, Estimate]]") -> Table:
     """Predicted time and memory of several methods."""
-    table = Table(title=escape(f"{name}: estimated cost of 'gelato evaluate'"), title_justify="left")
-    for column in ("method", "seconds", "threads", "peak memory", "pairs", "with an explicit score"):
-        table.add_column(column, justify="left" if column == "method" else "right")
+    figures = ("seconds", "threads", "peak memory", "pairs", "with an explicit score")
+    table = _table(f"{name}: estimated cost of 'gelato evaluate'", ("method", *figures), figures)
     for method, result in results:
         share = result.explicit / result.pairs if result.pairs else 0.0
-        table.add_row(
-            method,
-            f"{result.seconds:.2g}",
-            str(result.threads),
-            f"{result.peak_memory_bytes / 2**20:,.0f} MiB",
-            f"{result.pairs:,}",
-            f"{share:.1%}",
-        )
+        cells = (f"{result.seconds:.2g}", str(result.threads), mebibytes(result.peak_memory_bytes))
+        table.add_row(method, *cells, f"{result.pairs:,}", f"{share:.1%}")
     return table
 
 
-def forecast_table(name: str, found: "Forecast") -> Table:
+def forecast_table(name: str, forecast: Forecast) -> Table:
     """What a step will take, by what it is for."""
-    table = Table(title=escape(f"{name}: estimated cost of 'gelato {found.step}'"), title_justify="left")
-    table.add_column("")
-    table.add_column("time", justify="right")
-    for part, seconds in found.parts.items():
-        table.add_row(part, span(seconds))
+    table = _table(f"{name}: estimated cost of 'gelato {forecast.step}'", ("", "time"), ("time",))
+    for part, seconds in forecast.parts.items():
+        table.add_row(part, predicted_duration(seconds))
     table.add_section()
-    table.add_row("total", span(found.seconds))
-    if found.at_most > 1.1 * found.seconds:
-        table.add_row("at most, if training runs to the last epoch", span(found.at_most))
-    table.add_row("peak memory", f"{found.peak_memory_bytes / 2**20:,.0f} MiB")
+    table.add_row("total", predicted_duration(forecast.seconds))
+    if forecast.at_most > 1.1 * forecast.seconds:
+        table.add_row("at most", predicted_duration(forecast.at_most))
+    table.add_row("peak memory", mebibytes(forecast.peak_memory_bytes))
     return table
-
-
-def span(seconds: float) -> str:
-    """Seconds as people say them."""
-    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
 
 
 def members_table(name: str, rows: Sequence[dict[str, Any]]) -> Table:
     """Methods that were compared on validation links to choose one of them."""
-    table = Table(title=f"{name}: methods compared on validation links", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("method", "ap", "seconds", "outcome"):
-        table.add_column(column, justify="right" if column in ("ap", "seconds") else "left", overflow="fold")
+    title, columns = f"{name}: methods compared on validation links", ("method", "ap", "seconds", "outcome")
+    table = _table(title, columns, ("ap", "seconds"), fold=True, box=SIMPLE_HEAD)
     for row in rows:
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.2g}"
-        time, needed = span(row["predicted_seconds"] or 0.0), f"--budget {row['budget']}"
+        time, needed = predicted_duration(row["predicted_seconds"] or 0.0), f"--budget {row['budget']}"
         allowed = f"skipped: about {time} more ({needed} allows it)"
         if row["at_least"]:
             allowed = f"skipped: at least {time} more (needs more than {needed})"
@@ -115,20 +108,17 @@ def members_table(name: str, rows: Sequence[dict[str, Any]]) -> Table:
 
 def dataset_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Datasets with their sizes and places."""
-    table = Table(title="datasets", title_justify="left")
-    for column in ("name", "nodes", "links", "attributes", "where"):
-        table.add_column(column, justify="right" if column in ("nodes", "links", "attributes") else "left")
+    counts = ("nodes", "links", "attributes")
+    table = _table("datasets", ("name", *counts, "where"), counts)
     for row in rows:
-        sizes = [f"{row[key]:,}" if key in row else "" for key in ("nodes", "links", "attributes")]
+        sizes = [f"{row[key]:,}" if key in row else "" for key in counts]
         table.add_row(row["name"], *sizes, Text(row["where"], overflow="fold"))
     return table
 
 
 def method_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Methods with their options."""
-    table = Table(title="methods", title_justify="left")
-    for column in ("name", "options", "what it is"):
-        table.add_column(column, overflow="fold")
+    table = _table("methods", ("name", "options", "what it is"), fold=True)
     for row in rows:
         source = f" [{row['cites']}]" if row["cites"] else ""
         trained = " Needs training." if row["trained"] else ""
@@ -138,8 +128,7 @@ def method_table(rows: Sequence[dict[str, Any]]) -> Table:
 
 def fit_table(outcome: dict[str, Any], remarks: Sequence[str] = ()) -> Table:
     """What a training came to."""
-    title = f"{outcome['method']} on {outcome['dataset']}"
-    table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, show_header=False)
+    table = _table(f"{outcome['method']} on {outcome['dataset']}", (), box=SIMPLE_HEAD, show_header=False)
     rows = {"settings": ", ".join(f"{name} {value}" for name, value in outcome["settings"].items())}
     if outcome["epochs"]:
         spent = f"{outcome['epochs']} in {outcome['seconds']:.1f} s"
@@ -155,11 +144,9 @@ def fit_table(outcome: dict[str, Any], remarks: Sequence[str] = ()) -> Table:
     return table
 
 
-def trial_table(name: str, trials: "Sequence[Trial]", best: "Trial") -> Table:
+def trial_table(name: str, trials: "Sequence[SearchTrial]", best: "SearchTrial") -> Table:
     """The trials of a search, the best one marked; percent."""
-    table = Table(
-        title=escape(f"{name}: trials, judged on validation links, in percent"), title_justify="left", box=SIMPLE_HEAD
-    )
+    table = _table(f"{name}: trials, judged on validation links, in percent", (), box=SIMPLE_HEAD)
     names = list(best.values)
     for column in (*names, "precision", "ap", "seconds"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -171,9 +158,8 @@ def trial_table(name: str, trials: "Sequence[Trial]", best: "Trial") -> Table:
 
 def comparison_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Outcomes of experiments beside what was reported; percent."""
-    table = Table(title="results compared with reported ones, in percent", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("experiment", "metric", "seeds", "here", "reported", "agrees"):
-        table.add_column(column, justify="left" if column in ("experiment", "metric") else "right")
+    title, figures = "results compared with reported ones, in percent", ("seeds", "here", "reported", "agrees")
+    table = _table(title, ("experiment", "metric", *figures), figures, box=SIMPLE_HEAD)
     for row in rows:
         figure = row["reported"]
         theirs = "" if figure is None else percent(figure["mean"] / 100)
@@ -184,20 +170,18 @@ def comparison_table(rows: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
-def suggestion_table(name: str, found: "Suggestions", most: int) -> Table:
+def suggestion_table(name: str, suggestions: "Suggestions", most: int) -> Table:
     """The first suggestions, the chance that each is right, and the reasons."""
-    shown = min(most, len(found))
-    rest = f", the first {shown}" if shown < len(found) else ""
-    title = escape(f"{len(found):,} missing links in {name}{rest}")
-    table = Table(title=title, box=SIMPLE_HEAD, title_justify="left")
-    columns = found.columns()
-    shown_columns = [name for name in ("rank", "source", "target", "score", "chance", "reason") if name in columns]
-    for column in shown_columns:
-        table.add_column(column, justify="right" if column in ("rank", "score", "chance") else "left", overflow="fold")
-    for row in found.rows()[:shown]:
-        cells = [str(row["rank"]), str(row["source"]), str(row["target"]), f"{row['score']:.3g}"]
+    shown = min(most, len(suggestions))
+    rest = f", the first {shown}" if shown < len(suggestions) else ""
+    title, known = f"{len(suggestions):,} missing links in {name}{rest}", suggestions.columns()
+    columns = [column for column in ("rank", "chance", "source", "target", "score", "reason") if column in known]
+    table = _table(title, columns, ("rank", "score", "chance"), fold=True, box=SIMPLE_HEAD)
+    for row in suggestions.rows()[:shown]:
+        cells = [str(row["rank"])]
         if "chance" in row:
-            chance, low, high = (row[name] for name in ("chance", "chance_low", "chance_high"))
-            cells.append("-" if chance is None else f"{share(chance)} ({share(low)} to {share(high)})")
+            expected, low, high = (row[name] for name in ("chance", "chance_low", "chance_high"))
+            cells.append("-" if expected is None else f"{chance(expected)} ({percentage(low)} to {percentage(high)})")
+        cells += [str(row["source"]), str(row["target"]), f"{row['score']:.3g}"]
         table.add_row(*map(escape, cells + ([row["reason"]] if "reason" in row else [])))
     return table

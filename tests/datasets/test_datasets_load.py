@@ -15,9 +15,9 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 
 from gelato import Graph, InputError, MissingDependency
-from gelato.datasets import DATASETS, Dataset, Remote, content_sha256, load, where
-from gelato.datasets.amazon import read_benchmark
-from gelato.datasets.folder import cache_folder
+from gelato.datasets import DATASETS, Dataset, Remote, content_sha256, dataset_location, load
+from gelato.datasets.locations import cache_folder
+from gelato.datasets.published import read_benchmark
 from gelato.errors import GelatoError
 from gelato.io.npz import write_npz
 from gelato.registry import Registry
@@ -60,7 +60,8 @@ def mini(site, tmp_path, monkeypatch):
 
 def use(monkeypatch, *datasets):
     table = Registry("dataset", {dataset.name: dataset for dataset in datasets})
-    monkeypatch.setattr("gelato.datasets.loading.DATASETS", table)
+    for module in ("loading", "locations"):
+        monkeypatch.setattr(f"gelato.datasets.{module}.DATASETS", table)
 
 
 def same(graph, other):
@@ -69,10 +70,13 @@ def same(graph, other):
 
 def test_a_dataset_is_downloaded_once_and_then_cached(mini, site):
     steps = []
-    assert where("mini-set").kind == "not downloaded"
+    assert dataset_location("mini-set").kind == "not downloaded"
     assert same(load("mini-set", progress=lambda done, total: steps.append((done, total))), GRAPH)
     assert steps[-1] == (len(site.files["mini.npz"]),) * 2
-    assert (where("mini-set").kind, where("mini-set").path) == ("cached", cache_folder() / "mini-set")
+    assert (dataset_location("mini-set").kind, dataset_location("mini-set").path) == (
+        "cached",
+        cache_folder() / "mini-set",
+    )
     assert same(load("mini-set"), GRAPH)
     assert len(site.requests) == 1
 
@@ -80,8 +84,8 @@ def test_a_dataset_is_downloaded_once_and_then_cached(mini, site):
 def test_the_cache_can_be_given(mini, tmp_path):
     load("mini-set", cache=tmp_path / "mine")
     assert (tmp_path / "mine" / "mini-set" / "mini.npz").is_file()
-    assert where("mini-set", cache=tmp_path / "mine").kind == "cached"
-    assert where("mini-set").kind == "not downloaded"
+    assert dataset_location("mini-set", cache=tmp_path / "mine").kind == "cached"
+    assert dataset_location("mini-set").kind == "not downloaded"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +113,7 @@ def test_altered_bytes_with_a_checksum_are_refused(mini, site, tmp_path):
     site.files["mini.npz"] = benchmark_file(tmp_path / "altered.npz", 1 - ATTRIBUTES)
     with pytest.raises(InputError, match="has changed: expected sha256"):
         load("mini-set")
-    assert where("mini-set").kind == "not downloaded"
+    assert dataset_location("mini-set").kind == "not downloaded"
 
 
 def test_altered_content_without_a_checksum_is_refused_and_not_kept(mini, site, tmp_path, monkeypatch):
@@ -118,7 +122,7 @@ def test_altered_content_without_a_checksum_is_refused_and_not_kept(mini, site, 
     site.files["mini.npz"] = benchmark_file(tmp_path / "altered.npz", 1 - ATTRIBUTES)
     with pytest.raises(InputError, match="is not mini-set: expected content sha256"):
         load("mini-set")
-    assert where("mini-set").kind == "not downloaded"
+    assert dataset_location("mini-set").kind == "not downloaded"
     site.files["mini.npz"] = good
     assert same(load("mini-set"), GRAPH)
 
@@ -148,7 +152,10 @@ def test_a_folder_of_npz_files_stands_in_for_the_download(mini, site, tmp_path, 
         monkeypatch.setenv("GELATO_DATA", str(tmp_path))
         root = None
     assert same(load("mini-set", data_root=root), GRAPH)
-    assert (where("mini-set", root).kind, where("mini-set", root).path) == ("folder", tmp_path / "mini_set.npz")
+    assert (dataset_location("mini-set", root).kind, dataset_location("mini-set", root).path) == (
+        "folder",
+        tmp_path / "mini_set.npz",
+    )
     assert site.requests == []
 
 
@@ -172,7 +179,7 @@ def test_a_folder_that_is_none_is_refused(mini, tmp_path, monkeypatch):
         load("mini-set", data_root=tmp_path / "nowhere")
     monkeypatch.setenv("GELATO_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(InputError, match=r"GELATO_DATA must be a folder"):
-        where("mini-set")
+        dataset_location("mini-set")
 
 
 def test_a_file_in_the_folder_under_the_name_of_another_graph_is_refused(mini, tmp_path):
@@ -197,7 +204,7 @@ def test_an_unknown_name_is_told_what_there_is(mini, tmp_path, name):
 
 
 def test_the_embedded_sample_needs_neither_folder_nor_network(tmp_path):
-    assert where("debian-sample").kind == "embedded"
+    assert dataset_location("debian-sample").kind == "embedded"
     assert load("debian-sample").n == load("debian-sample", data_root=tmp_path).n == DATASETS["debian-sample"].nodes
 
 
@@ -210,9 +217,9 @@ def test_a_missing_package_is_told_before_the_download(mini, site, monkeypatch):
 
 
 def test_a_place_says_where_it_is(tmp_path):
-    assert str(where("debian-sample")) == "embedded"
+    assert str(dataset_location("debian-sample")) == "embedded"
     write_npz(GRAPH, tmp_path / "mine.npz")
-    assert str(where("mine", tmp_path)) == f"folder: {tmp_path / 'mine.npz'}"
+    assert str(dataset_location("mine", tmp_path)) == f"folder: {tmp_path / 'mine.npz'}"
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 from numpy._core.multiarray import _reconstruct
 from scipy.sparse import csr_matrix
 
+from gelato.datasets.catalog import PLANETOID_PARTS as PARTS
 from gelato.datasets.pickles import STAND_INS, read_pickle
-from gelato.datasets.planetoid import PARTS, read_planetoid
+from gelato.datasets.published import read_planetoid
 from gelato.errors import InputError
 
 PATHS = {

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from gelato.datasets.amazon import read_benchmark
 from gelato.datasets.ogb import from_ogb, read_ogb
+from gelato.datasets.published import read_benchmark
 from gelato.errors import InputError, MissingDependency
 
 ATTRIBUTES = np.array([[3, 0, 0], [0, 1, 0], [0, 2, 1], [0, 0, 0]], dtype=np.float32)

@@ -10,9 +10,9 @@ from gelato.cli import cli
 from gelato.datasets import block_model, debian_sample
 from gelato.errors import InputError
 from gelato.evaluation.evaluate import evaluate
-from gelato.evaluation.naming import described_methods, methods_of
+from gelato.evaluation.method_options import described_methods, methods_of
 from gelato.graph import Graph
-from gelato.methods import METHODS, new_predictor
+from gelato.methods import METHODS, make
 from gelato.regimes import REGIMES
 from gelato.splits import split
 from gelato.tables import evaluation_table
@@ -59,7 +59,7 @@ def test_each_method_gets_the_options_it_takes(parts):
 )
 def test_an_option_of_the_wrong_kind_is_refused(parts, method, options, message):
     with pytest.raises(InputError, match=message):
-        new_predictor(method, **options)
+        make(method, **options)
 
 
 def test_every_method_is_described_with_its_options():
@@ -71,11 +71,11 @@ def test_every_method_is_described_with_its_options():
 
 
 def test_settings_files_keep_what_is_none(tmp_path):
-    from gelato.methods.configuration import read_configuration, written
+    from gelato.methods.config_files import config_text, read_config
 
     path = tmp_path / "best.toml"
-    path.write_text(written("gcn", METHODS["gcn"].settings(patience=None, epochs=3).as_dict()))
-    read = read_configuration(path)
+    path.write_text(config_text("gcn", METHODS["gcn"].settings(patience=None, epochs=3).as_dict()))
+    read = read_config(path)
     assert read.settings["patience"] is None and read.settings["epochs"] == 3
     assert METHODS["gcn"].settings(**read.settings).patience is None
 
@@ -93,7 +93,7 @@ def test_an_option_may_name_its_method(parts):
 
 
 def test_an_evaluation_tells_how_it_was_drawn(parts):
-    found = evaluate(parts, "ac", regime="biased", ratio=2, seed=3, options={"steps": 2}).as_json()
+    found = evaluate(parts, "ac", regime="biased", ratio=2, seed=3, steps=2).as_json()
     assert (found["regime"], found["drawn"], found["options"]) == ("biased", {"ratio": 2, "seed": 3}, {"steps": 2})
     assert found["negatives"] == 2 * found["positives"]
     assert found["hits"]["6400"] is None
@@ -106,9 +106,7 @@ def test_an_evaluation_tells_how_it_was_drawn(parts):
 def test_a_table_is_whole_on_a_terminal_of_80_columns():
     parts = split(debian_sample())
     console = Console(width=80, file=io.StringIO())
-    console.print(
-        evaluation_table([evaluate(parts, "katz-full"), evaluate(parts, "ac", options={"self_loops": "all"})])
-    )
+    console.print(evaluation_table([evaluate(parts, "katz-full"), evaluate(parts, "ac", self_loops="all")]))
     shown = console.file.getvalue()
     assert "katz-full" in shown
     assert "random" in shown
@@ -117,7 +115,7 @@ def test_a_table_is_whole_on_a_terminal_of_80_columns():
 
 def test_the_command_line_offers_every_regime():
     (option,) = [each for each in cli.commands["evaluate"].params if each.name == "regime"]
-    assert [item.value for item in option.type.shell_complete(None, option, "")] == list(REGIMES)
+    assert [item.value for item in option.shell_complete(None, "")] == list(REGIMES)
     assert option.metavar == "|".join(REGIMES)
 
 

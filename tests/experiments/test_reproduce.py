@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from gelato import InputError, evaluate, load, new_predictor, split
+from gelato import InputError, evaluate, load, split
 from gelato.cli import main
 from gelato.experiments.experiment import Reported, read_experiment
-from gelato.experiments.outcomes import Agreement, SeedResult, compared, kept, reproduce
+from gelato.experiments.seed_results import Agreement, SeedResult, compare_outcomes, kept_outcomes, reproduce
 
 FILE = """
 [about]
@@ -70,7 +70,7 @@ def test_outcomes_are_kept_by_seed_and_not_run_again(file, tmp_path):
     experiment = replace(experiment, name="mine")
     first = reproduce(experiment, tmp_path / "out")
     hidden = split(load("debian-sample"))
-    wanted = evaluate(hidden, "katz", scores=new_predictor("katz", beta=0.01).fit(hidden).scores())
+    wanted = evaluate(hidden, "katz", beta=0.01)
     assert [outcome.seed for outcome in first] == [0, 1]
     assert first[0].metrics["ap"] == round(100 * wanted.metric("ap"), 4)
     files = sorted(path.name for path in (tmp_path / "out" / "mine").iterdir())
@@ -81,10 +81,10 @@ def test_outcomes_are_kept_by_seed_and_not_run_again(file, tmp_path):
     again = reproduce(experiment, tmp_path / "out")
     assert again[0].seconds == 1234.5  # taken from the file
     other = replace(experiment, settings={"beta": 0.02})
-    assert other.hash != experiment.hash and kept(other, tmp_path / "out") == []
+    assert other.hash != experiment.hash and kept_outcomes(other, tmp_path / "out") == []
     (tmp_path / "out" / "mine" / "seed-1.json").write_text("{}")
     with pytest.raises(InputError, match="is not a result of an experiment"):
-        kept(experiment, tmp_path / "out")
+        kept_outcomes(experiment, tmp_path / "out")
 
 
 def test_the_same_settings_have_the_same_hash_however_they_are_given(file):
@@ -122,7 +122,7 @@ def test_the_command_prints_outcomes_beside_what_was_reported(file, tmp_path, ca
 
 def test_what_was_kept_is_compared(file):
     experiment = read_experiment(str(file))
-    assert compared(experiment, []) == []
+    assert compare_outcomes(experiment, []) == []
 
 
 def test_figures_that_only_some_seeds_have_are_left_out():
@@ -132,5 +132,5 @@ def test_figures_that_only_some_seeds_have_are_left_out():
         SeedResult("paper/cora", seed, experiment.hash, "2026-01-01", "1", metrics, 1.0, "cpu")
         for seed, metrics in enumerate([{"ap": 3.0, "hits@100": 1.0}, {"ap": 5.0}])
     )
-    (only,) = compared(experiment, [first, second])
+    (only,) = compare_outcomes(experiment, [first, second])
     assert (only.metric, only.mean, only.seeds) == ("ap", 4.0, 2)

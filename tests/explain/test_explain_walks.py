@@ -13,15 +13,16 @@ from scipy.sparse import csr_array, diags_array
 from gelato.datasets import load
 from gelato.errors import InputError
 from gelato.explain import walks as module
-from gelato.explain.routes import between_of, routes_of
-from gelato.explain.walks import walks_between
+from gelato.explain.walks import heaviest_routes, nodes_between, walks_between
 from gelato.graph import Graph
 from gelato.methods import HEURISTICS
-from gelato.methods.heuristics import autocovariance, common_neighbors, cosine, katz
+from gelato.methods.heuristics.cosine import cosine
+from gelato.methods.heuristics.neighborhood import common_neighbors, katz
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.scores import WalkScores
+from gelato.scores.autocovariance import autocovariance
 from gelato.splits import split
 from graphs import path, random_graph, star
 
@@ -177,8 +178,8 @@ def test_a_first_step_of_its_own_is_the_first_step_of_walks_and_routes(seed, ste
     check_sum(scores, u, v, walks.values)
     by_route: dict[frozenset, float] = {}
     for nodes, value in wanted.items():
-        by_route[frozenset(between_of(nodes))] = by_route.get(frozenset(between_of(nodes)), 0.0) + value
-    routes = {frozenset(route.between): route.value for route in routes_of(scores, u, v, walks, 10_000)}
+        by_route[frozenset(nodes_between(nodes))] = by_route.get(frozenset(nodes_between(nodes)), 0.0) + value
+    routes = {frozenset(route.between): route.value for route in heaviest_routes(scores, u, v, walks, 10_000)}
     assert routes == pytest.approx(by_route, rel=1e-9, abs=1e-12 * walks.total)
 
 
@@ -229,22 +230,22 @@ def test_a_route_is_the_sum_of_its_walks(seed, directed, name):
     walks = walks_between(scores, u, v)
     wanted: dict[frozenset, float] = {}
     for nodes, value in zip(walks.nodes, walks.values.tolist(), strict=True):
-        key = frozenset(between_of(nodes))
+        key = frozenset(nodes_between(nodes))
         wanted[key] = wanted.get(key, 0.0) + value
-    routes = routes_of(scores, u, v, walks, 10_000)
+    routes = heaviest_routes(scores, u, v, walks, 10_000)
     found = {frozenset(route.between): route.value for route in routes}
     assert found == pytest.approx(wanted, rel=1e-9, abs=1e-12 * walks.total)
     assert sum(route.share for route in routes) == pytest.approx(1.0 if routes else 0.0)
-    few = routes_of(scores, u, v, walks_between(scores, u, v, 2), 1)
+    few = heaviest_routes(scores, u, v, walks_between(scores, u, v, 2), 1)
     if few:  # its walks that are not listed count as well
         assert few[0].value == pytest.approx(wanted[frozenset(few[0].between)], rel=1e-9, abs=1e-12 * walks.total)
 
 
 def test_the_nodes_between_the_ends_of_a_walk():
-    assert between_of((0, 1, 2, 3)) == (1, 2)
-    assert between_of((0, 0, 1, 3)) == between_of((0, 1, 1, 3)) == between_of((0, 1, 3, 3)) == (1,)
-    assert between_of((0, 3)) == between_of((0, 5, 0, 3)) == between_of((0, 3, 0, 3)) == ()
-    assert between_of((0, 2, 1, 2, 3)) == (2, 1)
+    assert nodes_between((0, 1, 2, 3)) == (1, 2)
+    assert nodes_between((0, 0, 1, 3)) == nodes_between((0, 1, 1, 3)) == nodes_between((0, 1, 3, 3)) == (1,)
+    assert nodes_between((0, 3)) == nodes_between((0, 5, 0, 3)) == nodes_between((0, 3, 0, 3)) == ()
+    assert nodes_between((0, 2, 1, 2, 3)) == (2, 1)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from explained import explain, explain_ranked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, diags_array
@@ -12,15 +13,17 @@ from scipy.sparse import csr_array, diags_array
 import reference
 from gelato.datasets import load
 from gelato.errors import InputError
-from gelato.explain import explain, explain_all
+from gelato.explain import explain_all
 from gelato.graph import Graph
 from gelato.methods import HEURISTICS
-from gelato.methods.gelato.enhance.augmentation import similarity_of
-from gelato.methods.gelato.enhance.evidence import Evidence
-from gelato.methods.gelato.enhance.links import EnhancedLinks
-from gelato.methods.heuristics import autocovariance, common_neighbors, cosine, katz
+from gelato.methods.gelato.enhance.evidence import EnhancedLinkEvidence
+from gelato.methods.heuristics.cosine import cosine
+from gelato.methods.heuristics.neighborhood import common_neighbors, katz, preferential_attachment
 from gelato.ranking.top import top
 from gelato.scores import WalkScores
+from gelato.scores.autocovariance import autocovariance
+from gelato.similarity.enhanced_links import EnhancedLinks
+from gelato.similarity.similar_pairs import similarity_of
 from graphs import graphs, path, random_graph, star
 
 ALIKE = np.array([[1.0, 1, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]])
@@ -43,7 +46,7 @@ def enhanced(graph, added, weight=0.5):
     links = EnhancedLinks(graph.n, graph.directed, pairs, observed, similar, observed == 0)
     weights = 0.5 * observed + 0.5 * similar
     walked = Graph.from_edges(pairs, graph.n, weights=weights, directed=graph.directed)
-    return walked, Evidence(graph, links, weights, alpha=0.5, beta=0.0)
+    return walked, EnhancedLinkEvidence(graph, links, weights, alpha=0.5, beta=0.0)
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -53,7 +56,7 @@ def test_walks_rest_and_background_make_the_score(directed, seed, name, limit):
     graph = random_graph(seed, weighted=True, directed=directed)
     scores = HEURISTICS[name](graph)
     pairs = reference.all_pairs(graph.n, directed)
-    for (u, v), found in zip(pairs, explain_all(scores, graph, pairs, limit=limit, with_rank=False), strict=True):
+    for (u, v), found in zip(pairs, explain_all(scores, graph, pairs, limit=limit), strict=True):
         values = [walk.value for walk in found.walks]
         terms = found.walk_total + abs(found.background)
         assert abs(sum(values) + found.rest + found.background - found.score) <= 1e-12 * terms
@@ -78,7 +81,7 @@ def test_ranks_are_those_of_brute_force_one_by_one_and_together(graph, loops):
     pairs = reference.all_pairs(graph.n, False)
     unlinked = [(u, v) for u, v in pairs if graph.adjacency[u, v] == 0]
     asked = pairs[:: max(1, len(pairs) // 6)]
-    together = explain_all(scores, graph, [*asked, asked[0], asked[0][::-1]], threads=1)
+    together = explain_ranked(scores, graph, [*asked, asked[0], asked[0][::-1]], threads=1)
     for (u, v), found in zip(asked, together, strict=False):
         others = [score(*pair) for pair in unlinked if pair != (u, v)]
         wanted = 1 + sum(other > score(u, v) for other in others), sum(other == score(u, v) for other in others)
@@ -93,7 +96,7 @@ def test_the_best_missing_links_have_the_first_ranks():
     graph = load("debian-sample")
     scores = autocovariance(graph)
     best = top(scores, graph, 12)
-    found = explain_all(scores, graph, best.pairs)
+    found = explain_ranked(scores, graph, best.pairs)
     assert [each.rank for each in found] == list(range(1, 13))
     assert [each.score for each in found] == pytest.approx(best.score.tolist(), rel=1e-12)
     assert found[0].candidates == graph.n * (graph.n - 1) // 2 - graph.m
@@ -135,7 +138,7 @@ def test_a_straight_route_counts_all_its_light_walks():
 
 
 def reason(graph, u, v, method=autocovariance, evidence=None, seen=None, **options):
-    return explain(method(graph, **options), seen or graph, u, v, evidence=evidence, with_rank=False).reason()
+    return explain_all(method(graph, **options), seen or graph, [(u, v)], evidence=evidence)[0].reason()
 
 
 def test_a_common_neighbour_is_the_reason():
@@ -169,21 +172,34 @@ def test_links_made_by_attributes_are_said_to_be():
     graph = named([(0, 2), (3, 1)])
     walked, _ = enhanced(graph, [(2, 3)])
     assert reason(walked, 0, 1, seen=graph) == (
-        "linked through cat and dan (100% of the walks; cat - dan was added by attributes)"
+        "linked through cat and dan (100% of the walks; cat - dan was added for similar attributes)"
     )
     graph = named([(3, 1), (4, 5)])
     walked, _ = enhanced(graph, [(0, 2), (2, 3)])
-    assert reason(walked, 0, 1, seen=graph).endswith("; ann - cat and cat - dan were added by attributes)")
+    assert reason(walked, 0, 1, seen=graph).endswith("; ann - cat and cat - dan were added for similar attributes)")
     graph = named([(4, 5)])
     walked, _ = enhanced(graph, [(0, 2), (2, 3), (1, 3)])
-    assert reason(walked, 0, 1, seen=graph).endswith("; these links were added by attributes)")
+    assert reason(walked, 0, 1, seen=graph).endswith("; these links were added for similar attributes)")
 
 
 def test_a_link_made_between_the_two_is_their_likeness_in_attributes():
     graph = named([(1, 2), (2, 3)], attributes=ALIKE, attribute_names=["water", "soil", "air", "fire"])
     walked, evidence = enhanced(graph, [(0, 1)])
-    assert reason(walked, 0, 1, seen=graph, evidence=evidence) == "similar attributes (weight 0.33; water, soil)"
+    assert reason(walked, 0, 1, seen=graph, evidence=evidence) == "similar attributes: water, soil (weight 0.33)"
     assert re.fullmatch(r"similar attributes \(weight [\d.]+\)", reason(walked, 0, 1, seen=graph))
+
+
+def test_attributes_of_added_links_are_named_those_of_largest_effect_first():
+    graph = named([(1, 3)], 4, attributes=ALIKE, attribute_names=["water", "soil", "air", "fire"])
+    walked, evidence = enhanced(graph, [(0, 2), (2, 3)])
+    told = {tuple(pair): evidence.attributes_of([pair])[0] for pair in ((0, 2), (2, 3))}
+    effects = {}
+    for name, effect in (each for link in told.values() for each in link):
+        effects[name] = effects.get(name, 0) + effect
+    names = sorted(effects, key=lambda name: -effects[name])[:3]
+    assert names and reason(walked, 0, 1, seen=graph, evidence=evidence).endswith(
+        f"; ann - cat and cat - dan were added for similar attributes: {', '.join(names)})"
+    )
 
 
 def test_linked_pairs_and_pairs_without_walks():
@@ -240,17 +256,30 @@ def test_the_lines_tell_score_rank_walks_links_and_the_sum():
     lines = explain(autocovariance(walked, self_loops="all"), graph, 0, 1, evidence=evidence, limit=2).lines()
     text = "\n".join(lines)
     assert re.match(r"ann and bob: score -\S+, rank 2 of 4 unlinked pairs", lines[0])
-    assert lines[1] == "similar attributes (weight 0.33; water, soil [31m)"
+    assert lines[1] == "similar attributes: water, soil [31m (weight 0.33)"
     assert re.search(r"walks of 3 steps join them, worth \S+ in total", text)
     assert re.search(r"\S+ +\d+%  ann( \(stays\))* ~ bob", text)
     assert re.search(r"\d+ other walks", text)
-    assert "added by attributes, weight 0.333, similarity 0.67; supported by water (+0.083), soil [31m (+0.083)" in text
-    assert "\x1b" not in text and "the background, subtracted here, is what walks" in text
+    assert (
+        "added for similar attributes, weight 0.333, similarity 0.67; supported by water (+0.083), soil [31m (+0.083)"
+        in text
+    )
+    assert "\x1b" not in text and "what walks between nodes with this many links reach by chance is taken off" in text
     total, score = re.fullmatch(r"(.*) = (\S+)", lines[-1]).groups()
     terms = [
         float(sign.replace("+ ", "").replace("- ", "-")) for sign in re.findall(r"(?:[+-] )?[\d.e-]+(?= \()", total)
     ]
     assert sum(terms) == pytest.approx(float(score), rel=1e-2)
+
+
+def test_lines_of_a_score_by_numbers_of_links_alone():
+    graph = named([(0, 2), (0, 3), (1, 3), (1, 4), (1, 5)])
+    assert explain(preferential_attachment(graph), graph, 0, 1).lines()[1:] == [
+        "scored only by how many links each has",
+        "",
+        "the score grows with how many links each of them has: these numbers are multiplied",
+        "6 (their links) = 6",
+    ]
 
 
 def test_lines_without_walks_or_background():
@@ -261,7 +290,7 @@ def test_lines_without_walks_or_background():
         "",
         "no walk of 2 steps joins them",
         "",
-        "there is no background: the score is the sum of the walks",
+        "the score is the sum of the walks",
         "0 (the walks above) = 0",
     ]
 

@@ -9,24 +9,20 @@ import pytest
 
 from gelato import Graph, Heuristic
 from gelato.explain import PairExplanation
+from gelato.explain.contract import signed_percent
 from gelato.explain.drawing import PICTURE_WIDTH
-from gelato.explain.neighbour_words import signed_percent
-from gelato.explain.neighbours import NeighbourSum, clearest
-from gelato.prediction.reasons import with_reasons
+from gelato.explain.neighbours import NeighbourExplanation, clearest_explanation
+from gelato.prediction.suggest import with_reasons
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = ["ann", "bob", "<b>&cat", "dan", "eve", "fay"]
 GRAPH = Graph.from_edges([(1, 2), (1, 3), (1, 4), (0, 5)], names=NAMES)
 
 
-def summed(values, nodes=(1, 2, 3, 4), score=None, around=1):
-    values = np.array(values)
-    score = float(values.sum()) if score is None else score
-    return NeighbourSum(around, score, np.array(nodes), values, np.linspace(0.9, -0.3, len(values)))
-
-
-def explained(values=(0.1, 0.5, 0.3, -0.08), score=0.84, limit=3, graph=GRAPH, **options):
-    return summed(values, score=score, **options).explanation(graph, (0, 1), False, limit)
+def explained(values=(0.1, 0.5, 0.3, -0.08), nodes=(1, 2, 3, 4), score=0.84, around=1, limit=3, graph=GRAPH):
+    like = np.linspace(0.9, -0.3, len(values))
+    sums = {"around": around, "nodes": np.array(nodes), "values": np.array(values), "resemblance": like, "limit": limit}
+    return NeighbourExplanation(graph=graph, pair=(0, 1), score=score, linked=False, **sums)
 
 
 def test_listed_neighbours_others_and_the_remainder_make_the_score():
@@ -38,12 +34,12 @@ def test_listed_neighbours_others_and_the_remainder_make_the_score():
         "ann and bob: score 0.84",
         "neighbours of bob that resemble ann: <b>&cat (50%), dan (30%)",
         "",
-        "the score is a sum over the 3 neighbours of bob and its self-loop, each counted by how much it resembles ann:",
-        "         0.5   50%  <b>&cat                 resemblance 0.50",
-        "         0.3   30%  dan                     resemblance 0.10",
-        "         0.1   10%  bob itself (self-loop)  resemblance 0.90",
+        "the score is a sum over the 3 neighbours of bob and bob itself, each counted by how much it resembles ann:",
+        "         0.5   50%  <b>&cat     resemblance 0.50",
+        "         0.3   30%  dan         resemblance 0.10",
+        "         0.1   10%  bob itself  resemblance 0.90",
         "       -0.08   -8%  1 other",
-        "        0.02    2%  remainder, because the eigenvectors are approximate",
+        "        0.02    2%  remainder, because the method is approximate",
         "",
         "0.9 (the nodes above) - 0.08 (others) + 0.02 (remainder) = 0.84",
     ]
@@ -72,11 +68,14 @@ def test_no_neighbour_need_resemble_the_other_end():
 
 
 def test_the_clearest_sum_names_the_larger_share_and_a_remainder_counts_against_it():
-    few, many = summed([0.0, 0.5, 0.4, 0.1]), summed([0.25, 0.25, 0.25, 0.25], around=0, nodes=(2, 3, 4, 5))
-    assert clearest([few, many]) is few and clearest([many, few]) is few
-    loose = summed([0.0, 0.5, 0.4, 0.1], score=4.0)
-    assert clearest([loose, many]) is many
-    assert clearest([few, summed([0.0, 0.5, 0.4, 0.1 + 1e-14])]) is not few  # equals: the second end
+    few = explained([0.0, 0.5, 0.4, 0.1], score=1.0)
+    many = explained([0.25, 0.25, 0.25, 0.25], score=1.0, around=0, nodes=(2, 3, 4, 5))
+    assert clearest_explanation([few, many]) is few and clearest_explanation([many, few]) is few
+    loose = explained([0.0, 0.5, 0.4, 0.1], score=4.0)
+    assert clearest_explanation([loose, many]) is many
+    assert (
+        clearest_explanation([few, explained([0.0, 0.5, 0.4, 0.1 + 1e-14], score=1.0 + 1e-14)]) is not few
+    )  # equals: the second end
 
 
 @pytest.mark.parametrize(
@@ -152,7 +151,7 @@ class ByDegrees(Heuristic):
 def test_a_predictor_explains_in_its_own_way():
     graph = Graph.from_edges([(0, 2), (2, 1), (0, 3), (3, 1)], names=NAMES[:4])
     model = ByDegrees("cn").fit(graph)
-    links = with_reasons(model, model.predict_top(1))
+    links = with_reasons(model, model.suggest(1, repeats=0, reasons=False))
     assert links.reasons == ["2 and 2 links; both linked to <b>&cat (50% of the walks)"]
     explanation = model.explain("ann", "bob")
     assert (explanation.rank, explanation.tied, explanation.candidates) == (1, 1, 2)

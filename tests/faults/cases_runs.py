@@ -56,6 +56,17 @@ def learned(**changes):
     return Edited(change)
 
 
+def settings(**changes):
+    """Other settings."""
+
+    def change(path):
+        with safe_open(path, framework="numpy") as file:
+            table = json.loads(file.metadata()["settings"]) | changes
+        words(settings=json.dumps(table))(path)
+
+    return Edited(change)
+
+
 def tensors(**changes):
     """Other tensors; ``None`` leaves one out."""
 
@@ -159,9 +170,49 @@ def model(name, content, fragment="model"):
     return Case(f"runs: model, {name}", f"explain model n0 n1 {QUIET}", fragment, {MODEL: content}, ("model",))
 
 
+FACTS = {
+    "best_epoch_": ("x", None, 1.5, 10**30),
+    "precision_": ([], "0.5", None, True),
+    "skipped_": ({}, "x", -0.5),
+    "history_": (5, {}, [5], [{}], [{"epoch": 1}], [{"epoch": "x"}]),
+    "n": (0, -1, 7, 10**18, "24"),
+    "directed": (True, "no", None),
+    "fallback_": ("no", 1, None),
+    "aps_": ([], [1], ["x", 1], "ab", 5),
+    "chosen_": ({"eta": None}, {"alpha": 2}, {"steps": 10**18}, {"alpha": "x"}, [], {"eta": [1]}),
+    "columns_": ([None], [[1]], {}, "abc"),
+    "graph_hash_": ([], {}, "x"),
+}
+"""Facts that the trained model keeps, and values that none of them can have."""
+
+ARRAYS = {
+    "links.pairs": (np.full((3, 2), 1 << 40), np.zeros((3, 2), np.int64), np.zeros(3), np.zeros((0, 2), np.int64)),
+    "links.added": (np.zeros(3, bool), np.zeros(3)),
+    "links.observed": (np.full(3, np.nan), np.zeros(0)),
+    "weights": (np.full(3, np.inf), np.zeros((3, 3)), np.zeros(3, np.int64)),
+    "scale": (np.zeros(3, np.float32), None),
+    "net.net.last.weight": (np.zeros((2, 3), np.float32),),
+    "valid": (np.full((3, 2), -1), np.zeros((3, 3), np.int64), np.zeros(3)),
+    "selected": (np.full((3, 2), 1 << 62), None),
+}
+"""Arrays of the trained model, and others in their places."""
+
+SETTINGS = ({"steps": 10**18}, {"steps": 1001}, {"alpha": -1}, {"epochs": "x"}, {"loss": []})
+
+
+def edited_fields():
+    """Every value in the place of every field of the trained model."""
+    for name, values in FACTS.items():
+        yield from (model(f"{name} is {value!r:.60}", learned(**{name: value})) for value in values)
+    for name, others in ARRAYS.items():
+        yield from (model(f"{name}, other array {i}", tensors(**{name: other})) for i, other in enumerate(others))
+    yield from (model(f"settings are {values!r:.60}", settings(**values)) for values in SETTINGS)
+
+
 CASES = [
     *edited("run", "explain"),
     *edited("run", "report"),
+    *edited_fields(),
     model("a weight is gone", tensors(**{"network.0.weight": None, "valid": None})),
     model("columns of another kind", learned(columns_=5)),
     model("a choice of another kind", learned(chosen_=5)),

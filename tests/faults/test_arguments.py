@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gelato
-from gelato.cli.show import one_line, printable, show
+from gelato.cli.display import one_line, print_result, printable
 from gelato.graph import Graph
 from gelato.io import write_table
 
@@ -22,9 +22,13 @@ class Frame:
 
 Frame.__module__ = "pandas.core.frame"
 CALLS = {
-    "evaluate a graph": (lambda: gelato.evaluate(GRAPH, "cn"), r"gelato\.split\(graph\)"),
-    "evaluate a path": (lambda: gelato.evaluate("a.csv", "cn"), r"gelato\.split\(gelato\.read_graph\('a.csv'\)\)"),
-    "evaluate a number": (lambda: gelato.evaluate(SPLIT, 5), "unknown method 5"),
+    "evaluate a path": (lambda: gelato.evaluate("a.csv", "cn"), r"gelato\.read_graph\('a.csv'\)"),
+    "evaluate a number": (lambda: gelato.evaluate(SPLIT, 5), "cannot score pairs by int; give a method by name"),
+    "evaluate an unknown method": (lambda: gelato.evaluate(SPLIT, "none"), "unknown method 'none'"),
+    "settings of a scorer": (lambda: gelato.evaluate(SPLIT, lambda u, v: u, steps=2), r"settings \(steps\) are for"),
+    "estimate a path": (lambda: gelato.estimate("a.csv", "cn"), r"gelato\.read_graph\('a.csv'\)"),
+    "estimate a step of no kind": (lambda: gelato.estimate(SPLIT, "cn", step="fly"), "step must be one of"),
+    "tune a path": (lambda: gelato.tune("a.csv", "katz"), r"gelato\.read_graph\('a.csv'\)"),
     "fit a frame": (lambda: gelato.Heuristic("cn").fit(Frame()), r"gelato\.io\.from_pandas"),
     "fit a path": (lambda: gelato.Heuristic("cn").fit("a.csv"), r"gelato\.read_graph\('a.csv'\)"),
     "fit pairs": (lambda: gelato.Heuristic("cn").fit([(0, 1)]), r"Graph\.from_edges"),
@@ -49,8 +53,8 @@ CALLS = {
     "one ratio": (lambda: gelato.split(GRAPH, 0, 0.1), "ratios must be two numbers"),
     "ratios as text": (lambda: gelato.split(GRAPH, 0, ("a", "b")), "ratios must be two numbers"),
     "suggest for a graph": (lambda: gelato.suggest(GRAPH), "fit one first"),
-    "a share as text": (lambda: gelato.suggest(gelato.Heuristic("cn").fit(GRAPH), share="x"), "share of links"),
-    "a share of nan": (lambda: gelato.suggest(gelato.Heuristic("cn").fit(GRAPH), share=np.nan), "share of links"),
+    "a share as text": (lambda: gelato.CommonNeighbors().fit(GRAPH).suggest(share="x"), "share of links"),
+    "a share of nan": (lambda: gelato.CommonNeighbors().fit(GRAPH).suggest(share=np.nan), "share of links"),
     "score a graph": (lambda: gelato.Heuristic("cn").fit(SPLIT).score(GRAPH), r"gelato\.split\(graph\)"),
     "candidates of a graph": (lambda: gelato.unbiased(GRAPH), r"gelato\.split\(graph\)"),
     "audit a graph": (lambda: gelato.audit(GRAPH), r"gelato\.split\(graph\)"),
@@ -58,7 +62,7 @@ CALLS = {
     "metric of a number": (lambda: gelato.metric("ap", 5), r"gelato\.rank returns them"),
     "read a number": (lambda: gelato.read_graph(5), "takes the path of a file"),
     "open a number": (lambda: gelato.open_run(5), "takes the folder of a run"),
-    "a list of methods": (lambda: gelato.new_predictor(["cn"]), "unknown method"),
+    "a list of methods": (lambda: gelato.make(["cn"]), "unknown method"),
 }
 
 
@@ -73,11 +77,11 @@ def test_scikit_learn_clones_and_its_searches_are_refused_in_our_words():
     base = pytest.importorskip("sklearn.base")
     from sklearn.model_selection import GridSearchCV
 
-    predictor = gelato.Heuristic("ac", {"steps": 2})
+    predictor = gelato.Heuristic("ac", steps=2)
     twin = base.clone(predictor)
     assert twin is not predictor
     assert twin.get_params() == predictor.get_params()
-    assert twin.set_params(method="cn", options=None).get_params()["method"] == "cn"
+    assert twin.set_params(method="cn").get_params()["method"] == "cn"
     for data in (GRAPH, [SPLIT], GRAPH.edges):
         with pytest.raises(gelato.InputError, match="gelato tune"):
             GridSearchCV(predictor, {"method": ["cn", "aa"]}, cv=2).fit(data)
@@ -93,8 +97,8 @@ def test_nothing_printed_commands_a_terminal(capsys):
     table = Table(title=hostile)
     table.add_column(hostile)
     table.add_row(hostile)
-    show(table)
-    show("plain")
+    print_result(table)
+    print_result("plain")
     assert not set(capsys.readouterr().out) & set("\x1b\x07\x9b\u202e\u2066\x7f\r")
 
 

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array, issparse
 
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.io import archives, read_attributes, read_graph, write_graph
-from gelato.scratch import capped
+from gelato.io import read_attributes, read_graph, untrusted, write_graph
+from gelato.memory.cap import capped
 
 EDGES = np.array([[0, 1], [0, 2], [1, 3]], dtype=np.int32)
 
@@ -165,6 +165,6 @@ def test_an_array_that_ends_early_is_refused_under_a_cap(tmp_path, monkeypatch):
     packed = path.read_bytes()
     size = packed.index(b"PK\x01\x02") + 24
     path.write_bytes(packed[:size] + struct.pack("<I", len(whole.getvalue())) + packed[size + 4 :])
-    monkeypatch.setattr(archives, "LARGE", 1000)
+    monkeypatch.setattr(untrusted, "LARGE", 1000)
     with capped(1 << 40):
         refusal(path)

@@ -3,14 +3,13 @@
 import gzip
 import os
 import re
-import sys
 
 import numpy as np
 import pyarrow
 import pytest
 from pyarrow import parquet
 
-from gelato.errors import InputError, MissingDependency
+from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import read_graph, write_graph, write_table
 from gelato.io.files import written_aside
@@ -152,13 +151,6 @@ def test_a_damaged_parquet_file_is_refused(tmp_path):
     assert "is not a complete parquet file" in refusal(read_graph, path)
     path.write_bytes(whole[:100] + b"\xff" * 3000 + whole[3100:])
     assert "the file is damaged; write it again" in refusal(read_graph, path)
-
-
-def test_without_pyarrow_parquet_names_the_extra_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    path = written(tmp_path, "e.parquet", "PAR1")
-    with pytest.raises(MissingDependency, match=r"needs pyarrow: pip install 'gelato-links\[parquet\]'"):
-        read_graph(path)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".txt.gz", ".parquet"])

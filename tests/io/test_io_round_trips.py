@@ -135,7 +135,7 @@ def test_names_that_a_table_would_confuse_are_not_written(tmp_path, suffix, name
 
 
 def test_a_large_parquet_file_is_written_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("gelato.io.parquet.BATCH_ROWS", 3)
+    monkeypatch.setattr("gelato.io.tables.files.BATCH_ROWS", 3)
     graph = Graph.from_edges([[0, i] for i in range(1, 9)], weights=np.arange(1.0, 9.0))
     write_graph(graph, tmp_path / "e.parquet")
     np.testing.assert_array_equal(read_graph(tmp_path / "e.parquet").adjacency.toarray(), graph.adjacency.toarray())

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gelato.kernels.best import Limits, Ties, best_of, merged, place_levels, select
-from gelato.kernels.best import empty as forget
+from gelato.kernels.top_buffer import ScoreLimits, TieRule, keep_best, merge_buffers, new_buffer, place_levels
+from gelato.kernels.top_buffer import clear_buffer as forget
 
-FREE = Limits(-np.inf, np.inf, 1.0, -np.inf, False)
-TIES = Ties(1e-12, 0.0, np.zeros(1000), 0.0, 0.0)
+FREE = ScoreLimits(-np.inf, np.inf, 1.0, -np.inf, False)
+TIES = TieRule(1e-12, 0.0, np.zeros(1000), 0.0, 0.0)
 
 
 def filled(scores, keys, keep, limits=FREE):
-    best = best_of(keep, max(0, len(scores) - keep), limits, TIES)
+    best = new_buffer(keep, max(0, len(scores) - keep), limits, TIES)
     best.score[: len(scores)], best.key[: len(keys)] = scores, keys
     best.size[0] = len(scores)
     return best
@@ -34,7 +34,7 @@ def test_the_best_are_selected_and_the_best_of_the_others_is_remembered(scores, 
     keys = np.random.default_rng(seed).permutation(len(scores))
     expected = in_order(list(zip(scores, keys.tolist(), strict=True)))
     best = filled(scores, keys, keep)
-    assert select(best) == min(keep, len(scores))
+    assert keep_best(best) == min(keep, len(scores))
     assert in_order(entries(best)) == expected[:keep]
     if keep < len(scores):
         worst, below = expected[keep - 1], [score for score, _ in expected[keep:] if score < expected[keep - 1][0]]
@@ -51,7 +51,7 @@ def test_the_best_are_selected_and_the_best_of_the_others_is_remembered(scores, 
 @given(st.lists(st.integers(0, 999), min_size=1, max_size=90, unique=True), st.integers(1, 100))
 def test_the_smallest_keys_are_selected_where_these_count(keys, keep):
     best = filled(np.arange(len(keys), dtype=float), keys, keep, FREE._replace(by_key=True))
-    select(best)
+    keep_best(best)
     assert sorted(key for _, key in entries(best)) == sorted(keys)[:keep]
 
 
@@ -77,8 +77,8 @@ def test_entries_of_any_pattern_come_in_order(pattern, size):
 def test_buffers_of_threads_are_merged_into_one():
     scores, keys = np.random.default_rng(0).integers(9, size=60).astype(float), np.arange(60)
     parts = [filled(scores[i::3], keys[i::3], 7) for i in range(3)]
-    select(parts[1])
-    whole = merged(parts)
+    keep_best(parts[1])
+    whole = merge_buffers(parts)
     expected = in_order(list(zip(scores.tolist(), keys.tolist(), strict=True)))
     assert in_order(entries(whole)) == expected[:7]
     assert whole.bound[0] == expected[6][0]
@@ -87,7 +87,7 @@ def test_buffers_of_threads_are_merged_into_one():
 def test_a_level_that_may_go_on_below_is_not_called_known():
     near = 1 - 1e-15
     best = filled(np.array([2.0, 1.0, near]), np.array([5, 6, 7]), 2)
-    select(best)
+    keep_best(best)
     assert place_levels(best, 1000, 1) == (1, 0, True)
     assert place_levels(best, 1000, 2) == (2, 1, False)
 
@@ -96,7 +96,7 @@ def test_a_level_whose_worst_score_was_cut_off_is_known_up_to_its_last_key():
     """Key 9 has the better bits; keys 1 and 2 tie with it, and so does key 3, which was dropped."""
     near = 1 - 1e-15
     best = filled(np.array([1.0, near, near, near]), np.array([9, 1, 2, 3]), 3)
-    select(best)
+    keep_best(best)
     assert place_levels(best, 1000, 2) == (2, 0, True)
     assert best.key[:2].tolist() == [1, 2]
     assert place_levels(best, 1000, 3) == (3, 0, False)

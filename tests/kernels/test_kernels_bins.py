@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from gelato.kernels.bins import bin_of, bins_of, counts_of, levels
+from gelato.kernels.score_bins import bin_of, bins_of, chained_levels, counts_of
 
 scores = (
     st.floats(-1e9, 1e9)
@@ -36,7 +36,7 @@ def test_the_search_by_leading_bits_equals_a_binary_search(positive, others):
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=30), st.lists(st.integers(-5, 5), min_size=1, max_size=30))
 def test_levels_count_what_lies_above_and_what_ties(positive, negative):
     score, other = np.array(positive, float), np.array(negative, float)
-    found = levels(score, np.abs(score), 1e-12)
+    found = chained_levels(score, np.abs(score), 1e-12)
     counts = counts_of(other, found.bins)
     for x, level in zip(score, found.level, strict=True):
         assert counts[2 * level + 1] == (other == x).sum()
@@ -48,14 +48,14 @@ def test_sums_in_another_order_share_a_level_and_neighbours_do_not():
     forward, backward = sum(terms.tolist()), sum(terms[::-1].tolist())
     assert forward != backward
     score = np.array([forward, backward, forward * (1 + 1e-9)])
-    found = levels(score, np.abs(score), 1e-12)
+    found = chained_levels(score, np.abs(score), 1e-12)
     assert found.level.tolist() == [0, 0, 1]
     assert found.score[0] == found.score[1] != found.score[2]
 
 
 def test_a_difference_near_zero_ties_within_the_size_of_its_terms():
     score, magnitude = np.array([1e-17, -1e-17, 1e-9]), np.ones(3)
-    assert levels(score, magnitude, 1e-12).level.tolist() == [0, 0, 1]
+    assert chained_levels(score, magnitude, 1e-12).level.tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("size", [1, 10, 30_000])

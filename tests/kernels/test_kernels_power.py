@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference_training as naive
-from gelato.kernels.layout import layout_of, reverse_of
-from gelato.kernels.power import Pattern, power, power_gradient, reached_share, support_of
 from gelato.kernels.threads import run_ranges
-from gelato.methods.gelato.walks.laid_out import LaidOutWalks
+from gelato.kernels.walk_gradients import Pattern, reached_fraction, walk_gradient, walk_support, walk_values
+from gelato.kernels.walk_segments import reverse_positions, walk_segments
+from gelato.methods.gelato.walks.sparse import SegmentWalks
 from graphs import cycle, graphs, path, random_graph, star
 
 steps_of = st.integers(1, 5)
@@ -66,13 +66,13 @@ def patterns(draw, directed=None):
 @given(patterns(), steps_of, st.integers(1, 3))
 def test_the_support_is_every_pair_that_some_walk_joins(made, steps, threads):
     graph, loops, pattern = made
-    assert listed(support_of(pattern, steps, threads)) == wanted_pairs(graph, loops, steps)
+    assert listed(walk_support(pattern, steps, threads)) == wanted_pairs(graph, loops, steps)
 
 
 @given(patterns(), steps_of)
 def test_a_pair_is_found_at_its_place_and_nowhere_off_the_support(made, steps):
     graph, loops, pattern = made
-    support = support_of(pattern, steps)
+    support = walk_support(pattern, steps)
     place = {pair: i for i, pair in enumerate(wanted_pairs(graph, loops, steps))}
     every = [(u, v) for u in range(graph.n) for v in range(graph.n)]
     assert support.find(np.array(every)).tolist() == [place.get(pair, -1) for pair in every]
@@ -83,7 +83,7 @@ def test_a_pair_is_found_at_its_place_and_nowhere_off_the_support(made, steps):
 def test_unlinked_pairs_are_neither_links_nor_loops_nor_across_parts(made, steps, parts):
     graph, loops, pattern = made
     labels = np.arange(graph.n) // 3 if parts else None
-    support = support_of(pattern, steps)
+    support = walk_support(pattern, steps)
     links = graph.edges[::2]
     got = [listed(support)[i] for i in support.unlinked(links, labels)]
     inside = set(naive.pairs_inside(graph.n, graph.directed, labels)) - {tuple(link) for link in links.tolist()}
@@ -94,19 +94,19 @@ def test_unlinked_pairs_are_neither_links_nor_loops_nor_across_parts(made, steps
 def test_the_pairs_of_a_support_leave_out_its_diagonal(made, steps):
     graph, loops, pattern = made
     want = [[u, v] for u, v in wanted_pairs(graph, loops, steps) if u != v]
-    assert support_of(pattern, steps).pairs().tolist() == want
+    assert walk_support(pattern, steps).pairs().tolist() == want
 
 
 @given(patterns(), steps_of)
 def test_the_reached_share_of_all_rows_counts_every_pair_in_both_orders(made, steps):
     graph, loops, pattern = made
     want = len(naive.reached(neighbors_of(graph, loops), steps)) / graph.n**2
-    assert reached_share(pattern, steps, np.random.default_rng(0)) == pytest.approx(want, rel=1e-12)
+    assert reached_fraction(pattern, steps, np.random.default_rng(0)) == pytest.approx(want, rel=1e-12)
 
 
 def test_the_reached_share_of_some_rows_is_that_of_all_where_nodes_look_alike():
     pattern = pattern_of(cycle(50))
-    assert reached_share(pattern, 3, np.random.default_rng(0), rows=5) == 4 / 50
+    assert reached_fraction(pattern, 3, np.random.default_rng(0), rows=5) == 4 / 50
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_the_reached_share_of_some_rows_is_that_of_all_where_nodes_look_alike():
     ],
 )
 def test_walks_on_small_graphs_reach_what_they_are_seen_to_reach(graph, steps, pairs):
-    assert listed(support_of(pattern_of(graph), steps)) == pairs
+    assert listed(walk_support(pattern_of(graph), steps)) == pairs
 
 
 # Values and gradients.
@@ -130,18 +130,18 @@ def test_powers_and_their_gradients_equal_those_of_dense_matrices(made, steps, s
     _, _, pattern = made
     random = np.random.default_rng(seed)
     first, inner = random.normal(size=(2, len(pattern.indices)))
-    support = support_of(pattern, steps)
+    support = walk_support(pattern, steps)
     F, P = (torch.tensor(values, requires_grad=True) for values in (first, inner))
     M = full(F, pattern)
     for _ in range(steps - 1):
         M = M @ full(P, pattern)
     u, v = np.array(listed(support)).reshape(-1, 2).T
     above = random.normal(size=len(u))
-    got = power(pattern, first, inner, support)
+    got = walk_values(pattern, first, inner, support)
     np.testing.assert_allclose(got, M[u, v].detach().numpy(), rtol=1e-12, atol=1e-12)
     total = M[u, v] @ torch.tensor(above)
     d_first, d_inner = torch.autograd.grad(total, (F, P), allow_unused=True, materialize_grads=True)
-    got_first, got_inner = power_gradient(pattern, first, inner, support, above)
+    got_first, got_inner = walk_gradient(pattern, first, inner, support, above)
     np.testing.assert_allclose(got_first, d_first.numpy(), rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(got_inner, d_inner.numpy(), rtol=1e-11, atol=1e-11)
 
@@ -155,13 +155,13 @@ def test_threads_change_no_bit_of_powers_and_their_gradients(directed, steps, dt
     first, inner = random.normal(size=(2, len(pattern.indices))).astype(dtype)
     results = []
     for threads in (1, 2, 3, 11):
-        support = support_of(pattern, steps, threads)
+        support = walk_support(pattern, steps, threads)
         above = np.cos(np.arange(len(support.indices))).astype(dtype)
         results.append(
             [
                 support.indices,
-                power(pattern, first, inner, support, threads),
-                *power_gradient(pattern, first, inner, support, above, threads),
+                walk_values(pattern, first, inner, support, threads),
+                *walk_gradient(pattern, first, inner, support, above, threads),
             ]
         )
     for other in results[1:]:
@@ -176,9 +176,9 @@ def test_threads_change_no_bit_of_powers_and_their_gradients(directed, steps, dt
 
 def laid_out(made):
     _, _, pattern = made
-    support = support_of(pattern, 3)
+    support = walk_support(pattern, 3)
     pairs = sorted(naive.reached(neighbors_of(*made[:2]), 2))
-    return pattern, support, pairs, layout_of(pattern, support)
+    return pattern, support, pairs, walk_segments(pattern, support)
 
 
 @given(patterns(directed=False))
@@ -224,7 +224,7 @@ def test_every_sum_of_a_layout_runs_over_the_walks_through_its_pair(made):
     for i, (a, b) in enumerate(entries):
         assert products(layout.entries, i, pairs, entries) == sorted(((a, c), (b, c)) for c in near[b])
         assert entries[layout.reverse[i]] == (b, a)
-    np.testing.assert_array_equal(reverse_of(pattern), layout.reverse)
+    np.testing.assert_array_equal(reverse_positions(pattern), layout.reverse)
 
 
 def symmetric_step(pattern, random):
@@ -244,7 +244,7 @@ def test_laid_out_walks_equal_the_dense_product_and_its_gradient(made, seed):
     _, _, pattern = made
     random = np.random.default_rng(seed)
     first, inner = symmetric_step(pattern, random)
-    walks = LaidOutWalks(pattern, device="cpu", dtype=torch.float64)
+    walks = SegmentWalks(pattern, device="cpu", dtype=torch.float64)
     F, P = (torch.tensor(values, requires_grad=True) for values in (first, inner))
     M = full(F, pattern) @ full(P, pattern) @ full(P, pattern)
     u, v = np.array(listed(walks.support)).T
@@ -264,14 +264,14 @@ def test_laid_out_walks_equal_those_on_the_support_once_both_orders_of_a_pair_ar
     _, _, pattern = made
     random = np.random.default_rng(seed)
     first, inner = symmetric_step(pattern, random)
-    walks = LaidOutWalks(pattern, device="cpu", dtype=torch.float64)
+    walks = SegmentWalks(pattern, device="cpu", dtype=torch.float64)
     support = walks.support
     tensors = torch.tensor(first), torch.tensor(inner)
-    np.testing.assert_allclose(walks.power(*tensors), power(pattern, first, inner, support), rtol=1e-12)
+    np.testing.assert_allclose(walks.power(*tensors), walk_values(pattern, first, inner, support), rtol=1e-12)
     above = random.normal(size=len(support.indices))
     twice = np.where(support.rows == support.indices, above, 2 * above)  # a pair stands for both its orders
     by_layout = [part.numpy() for part in walks.gradient(*tensors, torch.tensor(above))]
-    by_support = power_gradient(pattern, first, inner, support, twice)
+    by_support = walk_gradient(pattern, first, inner, support, twice)
     links = [change_of_links(pattern, first, inner, *parts) for parts in (by_layout, by_support)]
     np.testing.assert_allclose(links[0], links[1], rtol=1e-10, atol=1e-10)
 

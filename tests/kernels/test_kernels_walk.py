@@ -5,14 +5,14 @@ import threading
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from gelato.kernels.entries import list_walks
 from gelato.kernels.threads import run_blocks
-from gelato.kernels.walk import space_of
-from gelato.methods.heuristics import autocovariance, katz
+from gelato.kernels.walk import walk_memory
+from gelato.methods.heuristics.neighborhood import katz
 from gelato.scores import WalkScores
+from gelato.scores.autocovariance import autocovariance
 from graphs import random_graph
+from score_matrices import list_walks
 
 
 @pytest.mark.parametrize("make", [autocovariance, katz])
@@ -31,16 +31,15 @@ def test_a_walk_into_a_range_equals_the_range_of_the_whole_walk(make, seed):
 
 
 def dense(scores: WalkScores, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    rows, space = np.arange(scores.n), space_of(scores.walk)
-    indptr, columns, values = list_walks(rows, low, high, scores.walk, scores.form, scores.node, space)
-    return csr_array((values, columns, indptr), shape=(scores.n, scores.n)).toarray()
+    rows, space = np.arange(scores.n), walk_memory(scores.walk)
+    return np.nan_to_num(list_walks(rows, low, high, scores.walk, scores.formula, scores.node, space))
 
 
 def test_working_memory_is_clean_after_a_block():
     scores = autocovariance(random_graph(1))
-    space = space_of(scores.walk)
+    space = walk_memory(scores.walk)
     low, high = np.zeros(scores.n, np.int64), np.full(scores.n, scores.n)
-    list_walks(np.arange(scores.n), low, high, scores.walk, scores.form, scores.node, space)
+    list_walks(np.arange(scores.n), low, high, scores.walk, scores.formula, scores.node, space)
     assert not space.here.any()
     assert not space.there.any()
     assert not space.reached.any()

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 import reference
-from gelato import Graph, InputError, evaluate, new_predictor, open_run, split, suggest
-from gelato.evaluation.comparison import compared_methods
-from gelato.evaluation.naming import methods_of, remarks_of
-from gelato.evaluation.tune import tune
-from gelato.graph import across
+from gelato import Graph, InputError, evaluate, make, open_run, split
+from gelato.evaluation.method_options import compared_methods, methods_of, remarks_of
+from gelato.evaluation.search import tune
+from gelato.graph import joins_sides
 from gelato.methods import METHODS
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
 from gelato.report import facts_of, measure
-from gelato.report.rows import tiles
-from gelato.report.words import headline
+from gelato.report.text import figure_tiles, headline
 from graphs import complete_bipartite
+from score_matrices import explicit_entries
 
 SHORT = {"epochs": 3, "patience": None, "hidden": 8, "batches": 2, "eta": 0.25, "alpha": 0.5, "beta": 0.5}
 SHORT |= {"power": 0.25, "rank": 6, "shrink": "soft", "self_loops": "all", "batch_size": 40, "passes": 1}
@@ -29,7 +28,7 @@ BLIND = {"cn", "aa", "ra", "jaccard", "simrank"}
 
 def twin(name, **changes):
     own = {key: value for key, value in SHORT.items() if METHODS[name].score is None and key in METHODS[name].options()}
-    return new_predictor(name, **{**own, **changes})
+    return make(name, **{**own, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +73,12 @@ def test_ranks_and_suggestions_are_those_of_brute_force_over_the_pairs_across(na
     for i, pair in enumerate(map(tuple, hidden.test.tolist())):
         near = 1e-9 * max(1.0, abs(value[pair])) if METHODS[name].score is None else 1e-12
         assert (negative > value[pair] + near).sum() <= ranks.above[i] <= (negative > value[pair] - near).sum()
-    found = model.predict_top(15)
-    assert across(found.pairs, graph.sides).all()
+    found = model.suggest(15, repeats=0, reasons=False)
+    assert joins_sides(found.pairs, graph.sides).all()
     free = sorted(value[pair] for pair in value if pair not in set(map(tuple, hidden.train.edges.tolist())))
     np.testing.assert_allclose(found.score, free[::-1][:15], rtol=1e-9, atol=1e-12)
-    per_node = model.predict_top(3, per_node=True)
-    assert across(per_node.pairs, graph.sides).all() and len(per_node) == 3 * graph.n
+    per_node = model.suggest(3, per_node=True, repeats=0, reasons=False)
+    assert joins_sides(per_node.pairs, graph.sides).all() and len(per_node) == 3 * graph.n
 
 
 @every
@@ -87,7 +86,9 @@ def test_a_run_keeps_the_sides(name, fitted, hidden):
     run = open_run(fitted[name][1])
     assert run.graph.fingerprint == hidden.graph.fingerprint
     assert run.graph.sides.tolist() == hidden.graph.sides.tolist()
-    np.testing.assert_array_equal(run.model.predict_top(5).pairs, fitted[name][0].predict_top(5).pairs)
+    np.testing.assert_array_equal(
+        run.model.suggest(5, repeats=0, reasons=False).pairs, fitted[name][0].suggest(5, repeats=0, reasons=False).pairs
+    )
 
 
 def test_a_run_of_a_graph_with_sides_is_another_one_than_without(fitted, hidden):
@@ -98,14 +99,14 @@ def test_a_run_of_a_graph_with_sides_is_another_one_than_without(fitted, hidden)
 
 @pytest.mark.parametrize("name", ["ac", "gelato", "gae", "spectral"])
 def test_expected_precision_is_of_pairs_across(name, graph, tmp_path):
-    found = suggest(twin(name).fit(graph), 5, repeats=2, run=tmp_path / "run")
-    assert across(found.pairs, graph.sides).all() and len(found.words()) > 0
+    found = twin(name).fit(graph).suggest(5, repeats=2, run=tmp_path / "run")
+    assert joins_sides(found.pairs, graph.sides).all() and len(found.words()) > 0
 
 
 @pytest.mark.parametrize("regime", ["unbiased", "partitioned", "biased"])
 @pytest.mark.parametrize("name", ["ac", "spectral", "gelato"])
 def test_every_regime_counts_pairs_across_only(name, regime, hidden, fitted):
-    result = evaluate(hidden, name, regime=regime, parts=2, scores=fitted[name][0].scores())
+    result = evaluate(hidden, fitted[name][0], regime=regime, parts=2)
     most = len(hidden.test) if regime == "biased" else 18 * 12 - hidden.graph.m
     assert 0 < result.ranks.negatives <= most and 0 <= result.metric("auc") <= 1
 
@@ -113,9 +114,9 @@ def test_every_regime_counts_pairs_across_only(name, regime, hidden, fitted):
 def test_gelato_trains_inside_parts_and_chooses_its_settings(hidden, tmp_path):
     for settings in ({"regime": "partitioned", "parts": 2}, {"regime": "biased"}):
         assert len(twin("gelato", **settings).fit(hidden).history_) == 3
-    model = new_predictor("gelato", epochs=2).fit(hidden)
-    assert across(model.predict_top(5).pairs, hidden.graph.sides).all()
-    assert tune(hidden, new_predictor("ac"), tmp_path / "tuned")[1].values["steps"] % 2 == 1
+    model = make("gelato", epochs=2).fit(hidden)
+    assert joins_sides(model.suggest(5, repeats=0, reasons=False).pairs, hidden.graph.sides).all()
+    assert tune(hidden, make("ac"), tmp_path / "tuned").best.values["steps"] % 2 == 1
 
 
 # Methods that see nothing.
@@ -127,7 +128,7 @@ def test_methods_that_cannot_tell_pairs_across_apart_say_so_and_name_one_that_ca
         if name in BLIND:
             assert name in model.remarks_[0] and "the same score" in model.remarks_[0]
             assert "ac or katz" in model.remarks_[0]
-            assert len(set(np.round(model.predict_top(50).score, 12))) == 1  # and so it is
+            assert len(set(np.round(model.suggest(50, repeats=0, reasons=False).score, 12))) == 1  # and so it is
     (remark,) = remarks_of([("cn", {}), ("ac", {}), ("aa", {})], graph)
     assert remark.startswith("each of cn, aa gives every pair across the two sides of this bipartite graph")
     assert remarks_of([(name, {}) for name in METHODS], replace(graph, sides=None)) == []
@@ -147,8 +148,8 @@ def test_methods_that_cannot_tell_pairs_across_apart_say_so_and_name_one_that_ca
     ],
 )
 def test_the_number_of_steps_decides_whether_walks_join_the_sides(graph, name, options, blind):
-    model = new_predictor(name, **options).fit(graph)
-    walked = model.scores().entries(np.arange(graph.n))
+    model = make(name, **options).fit(graph)
+    walked = explicit_entries(model.scores(), np.arange(graph.n))
     across_and_free = (graph.sides[:, None] != graph.sides) & (graph.adjacency.toarray() == 0)
     joined = (walked.toarray() != 0) & across_and_free
     assert bool(model.remarks_) is blind is not bool(joined.any())
@@ -163,14 +164,14 @@ def test_all_methods_run_where_some_are_blind_and_reports_leave_these_out(graph)
 
 
 def test_a_pair_stands_among_the_pairs_across_and_one_inside_a_side_nowhere(graph):
-    model = new_predictor("ac").fit(graph)
-    best = model.predict_top(3)
+    model = make("ac").fit(graph)
+    best = model.suggest(3, repeats=0, reasons=False)
     for place, (u, v) in enumerate(best.pairs.tolist(), 1):
-        why = model.explain_pair(u, v)
+        why = model.explain(u, v, index=True)
         assert why.rank + why.tied >= place >= why.rank and why.candidates == 18 * 12 - graph.m
         assert f"rank {why.rank} of {why.candidates} unlinked pairs across the two sides" in why.lines()[0]
     u, v = np.flatnonzero(graph.sides == 0)[:2].tolist()
-    why = new_predictor("cn").fit(graph).explain_pair(u, v)
+    why = make("cn").fit(graph).explain(u, v, index=True)
     assert (why.rank, why.candidates, why.same_side) == (None, None, True)
     assert "same side of the bipartite graph" in why.lines()[0] and "never suggested" in why.lines()[0]
     assert json.loads(json.dumps(why.as_json()))["same_side"] is True
@@ -179,9 +180,9 @@ def test_a_pair_stands_among_the_pairs_across_and_one_inside_a_side_nowhere(grap
 def test_the_report_counts_pairs_across(hidden):
     facts = facts_of(hidden.graph)
     assert facts.pairs == 18 * 12 and sorted(facts.sides) == [12, 18] and 0 < facts.reached <= 1
-    words = " ".join(caption for _, caption in tiles(facts))
+    words = " ".join(caption for _, caption in figure_tiles(facts))
     assert "of a bipartite graph" in words and "pairs across the two sides" in words
-    measured = measure(hidden, new_predictor("ac").fit(hidden).scores(), name="ac", methods=["katz"], parts=2)
+    measured = measure(hidden, make("ac").fit(hidden).scores(), name="ac", methods=["katz"], parts=2)
     assert measured.negatives == 18 * 12 - hidden.graph.m and measured.bipartite
     assert sum(measured.densities[0].non_links) == measured.negatives
     assert "pairs across the two sides" in headline(measured)[0]
@@ -193,5 +194,5 @@ def test_the_missing_link_of_two_complete_blocks_comes_first(name):
     whole = Graph.from_edges(np.concatenate([blocks, blocks + 13]), sides=([0] * 7 + [1] * 6) * 2)
     graph = whole.without([[2, 8]])
     settings = {"epochs": 60, "patience": None} if name == "gae" else {}
-    model = new_predictor(name, **settings).fit(graph)
-    assert model.predict_top(1).pairs.tolist() == [[2, 8]]
+    model = make(name, **settings).fit(graph)
+    assert model.suggest(1, repeats=0, reasons=False).pairs.tolist() == [[2, 8]]

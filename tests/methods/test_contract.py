@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import reference
-from gelato import InputError, evaluate, new_predictor, open_model, open_run, split, suggest
+from gelato import InputError, evaluate, make, open_model, open_run, split
 from gelato.datasets import block_model
-from gelato.evaluation.comparison import compared_methods
-from gelato.evaluation.naming import methods_of
-from gelato.evaluation.tune import tune
+from gelato.evaluation.method_options import compared_methods, methods_of
+from gelato.evaluation.search import tune
 from gelato.graph import Graph
 from gelato.methods import METHODS
 from gelato.methods.auto import portfolio
+from gelato.prediction.options import Settings
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import partitioned, unbiased
@@ -38,7 +38,7 @@ def _open(name, key):
 
 
 def twin(name, **changes):
-    return new_predictor(name, **{**short(name), **changes})
+    return make(name, **{**short(name), **changes})
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,14 @@ def test_a_method_says_what_it_is(name):
         for value in values:
             method.check(name, {setting: value})
     assert {"threads"} <= set(method.settings.names())
+
+
+@every
+def test_options_are_checked_once_where_a_predictor_is_made(name, monkeypatch):
+    check, checked = Settings.__post_init__, []
+    monkeypatch.setattr(Settings, "__post_init__", lambda settings: (check(settings), checked.append(settings)))
+    model = make(name, threads=2)
+    assert model.threads == 2 and checked == [model.settings]
 
 
 @every
@@ -181,9 +189,9 @@ def test_saved_and_loaded_it_scores_the_same(name, fitted, hidden, graph, pairs,
 @every
 def test_it_is_applied_to_another_graph_and_suggests_and_rehearses(name, fitted, graph):
     model, _ = fitted[name]
-    whole = model.applied(graph)
+    whole = model.on(graph)
     assert whole.graph_.fingerprint == graph.fingerprint != model.graph_.fingerprint
-    answer = suggest(whole, 5, repeats=1, share=0.2)
+    answer = whole.suggest(5, repeats=1, share=0.2)
     assert len(answer) == 5 and answer.precision is not None
     assert all(pair not in set(map(tuple, graph.edges.tolist())) for pair in map(tuple, answer.pairs.tolist()))
 
@@ -193,16 +201,16 @@ def test_parameters_make_the_same_predictor_again(name, fitted):
     model, _ = fitted[name]
     params = model.get_params()
     assert type(model)(**params).get_params() == params
-    assert new_predictor(name, **model.settings.as_dict()).settings == model.settings
+    assert make(name, **model.settings.as_dict()).settings == model.settings
     with pytest.raises(InputError, match="unknown parameter 'colour'"):
         model.set_params(colour=1)
     with pytest.raises(InputError, match=f"method '{name}' has no option 'colour'"):
-        new_predictor(name, colour=1)
+        make(name, colour=1)
 
 
 @every
 def test_it_is_evaluated_by_name(name, hidden, fitted):
-    result = evaluate(hidden, name, options=short(name))
+    result = evaluate(hidden, name, **short(name))
     assert result.metric("ap") == pytest.approx(fitted[name][0].score(hidden), rel=1e-12)
     json.dumps(result.as_json())
 
@@ -227,16 +235,18 @@ def test_it_is_tuned_over_its_grid(name, hidden, tmp_path, monkeypatch):
     grid = {setting: few.get(setting, values[:1]) for setting, values in METHODS[name].grid.items()}
     monkeypatch.setitem(METHODS._parts, name, replace(METHODS[name], grid=grid))
     base = twin(name, **({"epochs": 1} if name in TRAINED else {}))
-    trials, best = tune(hidden, base, tmp_path / "tuned")
-    assert best.ap >= trials[0].ap or best.precision > trials[0].precision
+    found = tune(hidden, base, tmp_path / "tuned")
+    trials, best = found.trials, found.best
+    assert best in trials
+    assert (best.precision, best.ap) == max((trial.precision, trial.ap) for trial in trials)
     before = len(trials)
-    again, same = tune(hidden, base, tmp_path / "tuned")  # from its notes
-    assert len(again) == before and same == best
-    from gelato.methods.configuration import read_configuration
+    again = tune(hidden, base, tmp_path / "tuned")  # from its notes
+    assert len(again.trials) == before and again.best == best
+    from gelato.methods.config_files import read_config
 
-    read = read_configuration(tmp_path / "tuned" / "best.toml")
+    read = read_config(tmp_path / "tuned" / "best.toml")
     assert read.method == name
-    new_predictor(name, **read.settings)
+    make(name, **read.settings)
 
 
 @trained
@@ -264,10 +274,10 @@ def test_stopped_and_resumed_it_ends_like_an_undisturbed_training(name, fitted, 
             raise Stop
 
     with pytest.raises(Stop):
-        twin(name).fit(hidden, run=tmp_path / "run", report=stop_after_two)
+        twin(name).fit(hidden, run=tmp_path / "run", callbacks=stop_after_two)
     assert (tmp_path / "run" / CHECKPOINT).exists() and not (tmp_path / "run" / MODEL).exists()
     seen = []
-    again = twin(name).fit(hidden, run=tmp_path / "run", report=lambda epoch: seen.append(epoch.epoch))
+    again = twin(name).fit(hidden, run=tmp_path / "run", callbacks=lambda epoch: seen.append(epoch.epoch))
     assert seen == [3, 4]
     np.testing.assert_array_equal(again.scores().pairs(pairs), model.scores().pairs(pairs))
     assert [epoch.loss for epoch in again.history_] == [epoch.loss for epoch in model.history_]

@@ -1,17 +1,20 @@
 """The door is open: a made-up heuristic and a made-up trained method take one file and one line each."""
 
 import json
+import pickle
 import sys
 from textwrap import dedent
 
 import numpy as np
 import pytest
 
-from gelato import METHODS, evaluate, new_predictor, open_run, split
+import gelato
+from gelato import METHODS, evaluate, make, open_run, split
 from gelato.cli import main
 from gelato.datasets import block_model
-from gelato.evaluation.naming import methods_of
+from gelato.evaluation.method_options import methods_of
 from gelato.io import write_graph
+from gelato.methods import heuristic as heuristics
 from gelato.methods.method import Method, heuristic
 
 HEURISTIC = '''
@@ -38,7 +41,7 @@ TRAINED = '''
     from gelato.ranking.rank import rank
     from gelato.regimes import unbiased
     from gelato.scores import BlockScores, key_of
-    from gelato.training.predictor import TrainedPredictor
+    from gelato.training.trained_predictor import TrainedPredictor
     from gelato.training.settings import TrainingSettings
 
 
@@ -116,13 +119,27 @@ def added(modules, monkeypatch):
     from made_up_steps import three_steps
 
     biases = Method("made_up_biases:Biases", BiasSettings, "biases", "Every node learns how linked it is.", trains=True)
-    monkeypatch.setitem(METHODS._parts, "three-steps", heuristic(three_steps, "three steps", grid={"steps": (2, 3)}))
+    steps = heuristic(three_steps, "three steps", name="ThreeSteps", grid={"steps": (2, 3)})
+    monkeypatch.setitem(METHODS._parts, "three-steps", steps)
     monkeypatch.setitem(METHODS._parts, "biases", biases)
 
 
 @pytest.fixture(scope="module")
 def graph():
     return block_model([25, 25], 0.25, 0.02, attributes=12, words=4, seed=3)
+
+
+@pytest.mark.usefixtures("added")
+@pytest.mark.parametrize(("name", "public"), [("three-steps", "ThreeSteps"), ("biases", "Biases")])
+def test_the_line_of_a_method_makes_its_class_a_public_name(name, public):
+    try:
+        kind = getattr(gelato, public)
+        assert kind is METHODS[name].predictor() and {public} <= {*gelato.__all__} & {*dir(gelato)}
+        assert kind.__doc__ and kind().set_params(threads=1).get_params()["threads"] == 1
+        assert type(pickle.loads(pickle.dumps(make(name)))) is kind
+    finally:
+        for module in (gelato, heuristics):
+            vars(module).pop(public, None)
 
 
 @pytest.mark.usefixtures("added")
@@ -137,7 +154,7 @@ def test_a_new_method_is_everywhere(name, graph, tmp_path, monkeypatch, capsys):
     assert main(["evaluate", "graph.npz", "--method", f"ac,{name}", *short, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["method"] for row in rows] == ["ac", name]
-    assert rows[1]["metrics"]["ap"] == evaluate(split(graph), name, options=settings(name)).metric("ap")
+    assert rows[1]["metrics"]["ap"] == evaluate(split(graph), name, **settings(name)).metric("ap")
     predicting = ["predict", "graph.npz", "--method", name, "--top", "5", "--repeats", "1", "--out", "links.csv"]
     assert main([*predicting, *short, "--quiet"]) == 0
     assert open_run("links.run").model.method == name
@@ -146,7 +163,7 @@ def test_a_new_method_is_everywhere(name, graph, tmp_path, monkeypatch, capsys):
     assert main(["fit", "graph.npz", "--method", name, *short, "--out", "run", "--quiet"]) == 0
     assert main(["evaluate", "graph.npz", "--model", "run", "--json"]) == 0
     (_, again) = capsys.readouterr().out.strip().rsplit("\n", 1)
-    assert json.loads(again)["metrics"]["ap"] == rows[1]["metrics"]["ap"]
+    assert json.loads(again)[0]["metrics"]["ap"] == rows[1]["metrics"]["ap"]
     assert main(["estimate", "graph.npz", "--method", name, *short]) == 0
 
 
@@ -155,7 +172,7 @@ def test_a_new_method_keeps_the_contract(graph, tmp_path):
     hidden = split(graph, 0, (0.1, 0.1))
     assert "three-steps" in dict(methods_of("all", {}, graph)) and "biases" not in dict(methods_of("all", {}, graph))
     for name in ("three-steps", "biases"):
-        model = new_predictor(name, **settings(name)).fit(hidden, run=tmp_path / name)
+        model = make(name, **settings(name)).fit(hidden, run=tmp_path / name)
         again = open_run(tmp_path / name).model
         np.testing.assert_array_equal(again.scores().pairs(hidden.test), model.scores().pairs(hidden.test))
 

@@ -10,10 +10,10 @@ from gelato.datasets import block_model
 from gelato.graph import Graph
 from gelato.methods.gelato.model import Gelato
 from gelato.methods.heuristic import Heuristic
-from gelato.methods.heuristics import autocovariance
+from gelato.prediction.hidden_link_trials import trial_splits
 from gelato.prediction.precision import expected_precision
-from gelato.prediction.rehearsal import hidings
-from gelato.splits import Split, rehearsals, split
+from gelato.scores.autocovariance import autocovariance
+from gelato.splits import Split, repeated_hidings, split
 
 FIXED = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4, "epochs": 2}
 
@@ -47,7 +47,7 @@ def parts(graph):
 @pytest.fixture(scope="module")
 def apart(parts):
     """A model that has not seen a third of the links, for all of them."""
-    return Gelato(**FIXED).fit(parts).applied(parts.graph)
+    return Gelato(**FIXED).fit(parts).on(parts.graph)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_a_model_of_the_whole_graph_is_trained_again_without_the_hidden_links(gr
 def test_the_links_that_selected_the_shown_model_are_never_hidden(graph, whole):
     selected = as_set(whole.valid_)
     for seed in range(5):
-        for hiding in hidings(whole, 0.15, 6, seed):
+        for hiding in trial_splits(whole, 0.15, 6, seed):
             assert as_set(hiding.test).isdisjoint(selected)
             assert as_set(hiding.train.edges) == as_set(graph.edges) - as_set(hiding.test) - selected
 
@@ -102,11 +102,9 @@ def test_what_is_scored_is_the_twin_on_all_links_but_the_hidden_ones(graph, whol
     for place in trained_in(folder):
         parts = Split.load(place / "split.npz", graph)
         rest = graph.without(parts.test)
-        scores = whole.rehearse(parts, place).pairs(pairs)
-        np.testing.assert_allclose(
-            scores, Gelato.load(place).applied(rest).scores().pairs(pairs), rtol=1e-9, atol=1e-15
-        )
-        assert not np.allclose(scores, whole.applied(rest).scores().pairs(pairs), rtol=1e-6)  # that would be cheating
+        scores = whole.trial_scores(parts, place).pairs(pairs)
+        np.testing.assert_allclose(scores, Gelato.load(place).on(rest).scores().pairs(pairs), rtol=1e-9, atol=1e-15)
+        assert not np.allclose(scores, whole.on(rest).scores().pairs(pairs), rtol=1e-6)  # that would be cheating
 
 
 def test_rehearsals_that_were_made_before_are_not_made_again(whole, rehearsed):
@@ -141,12 +139,12 @@ def test_without_a_folder_the_same_is_found(whole, rehearsed, tmp_path, monkeypa
 def test_a_model_of_a_split_is_tested_on_its_test_links_and_not_trained_again(apart, parts, pairs, tmp_path):
     graph = parts.graph
     before = {name: value.clone() for name, value in apart.state_.items()}
-    found = hidings(apart, 0.1, 5, 0)
+    found = trial_splits(apart, 0.1, 5, 0)
     assert len(found) == 3  # three times a tenth of the links is hidden
     for hiding in found:
         assert as_set(hiding.test) <= as_set(parts.test)
-        scores = apart.rehearse(hiding, tmp_path / "twin").pairs(pairs)
-        wanted = apart.applied(graph.without(hiding.test)).scores().pairs(pairs)
+        scores = apart.trial_scores(hiding, tmp_path / "twin").pairs(pairs)
+        wanted = apart.on(graph.without(hiding.test)).scores().pairs(pairs)
         np.testing.assert_array_equal(scores, wanted)
     told = expected_precision(apart, 20, run=tmp_path)
     assert told.repeats == 3 and list(tmp_path.iterdir()) == []
@@ -163,7 +161,7 @@ def test_links_it_has_seen_are_not_hidden_from_it_without_training(apart, parts,
 
 def test_a_model_applied_to_another_graph_has_seen_none_of_its_links(whole, tmp_path):
     other = named(block_model([20, 20, 20], 0.2, 0.02, attributes=30, words=8, seed=9), "m")
-    found = whole.applied(other)
+    found = whole.on(other)
     assert found.unseen(other).all()
     told = expected_precision(found, 20, repeats=4, run=tmp_path)
     assert told.repeats == 4 and list(tmp_path.iterdir()) == []
@@ -176,8 +174,8 @@ def test_links_that_are_new_to_a_model_are_hidden_from_it_as_it_is(graph, whole,
     larger = Graph.from_edges(
         more, graph.n, attributes=graph.attributes, names=graph.names, attribute_names=graph.attribute_names
     )
-    found = whole.applied(larger)
-    for hiding in hidings(found, 0.1, 5, 0):
+    found = whole.on(larger)
+    for hiding in trial_splits(found, 0.1, 5, 0):
         assert as_set(hiding.test).isdisjoint(as_set(graph.edges))
     expected_precision(found, 10, run=tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -185,8 +183,8 @@ def test_links_that_are_new_to_a_model_are_hidden_from_it_as_it_is(graph, whole,
 
 def test_a_model_in_which_nothing_is_learned_is_not_trained_again(graph, pairs, tmp_path):
     plain = Gelato(eta=0.0, alpha=1.0, beta=0.0, self_loops="isolated").fit(graph)
-    (hiding,) = rehearsals(graph, plain.valid_, 0.1, 1, 0)
-    scores = plain.rehearse(hiding, tmp_path / "twin").pairs(pairs)
+    (hiding,) = repeated_hidings(graph, plain.valid_, 0.1, 1, 0)
+    scores = plain.trial_scores(hiding, tmp_path / "twin").pairs(pairs)
     rest = graph.without(hiding.test)
     linked = np.diff(rest.adjacency.indptr)[pairs].min(axis=1) > 0  # a node without links is joined by attributes
     assert linked.sum() > 1000
@@ -206,7 +204,7 @@ def test_the_validation_links_are_spared_by_name_in_a_graph_whose_nodes_come_in_
         attribute_names=graph.attribute_names,
     )
     selected = {frozenset(graph.names[[u, v]].tolist()) for u, v in whole.valid_}
-    for hiding in hidings(whole.applied(turned), 0.1, 5, 0):
+    for hiding in trial_splits(whole.on(turned), 0.1, 5, 0):
         assert {frozenset(turned.names[[u, v]].tolist()) for u, v in hiding.valid} == selected
         assert selected.isdisjoint({frozenset(turned.names[[u, v]].tolist()) for u, v in hiding.test})
 
@@ -217,7 +215,7 @@ def test_a_model_is_rehearsed_on_its_graph_with_a_node_more(graph, whole):
     more = Graph.from_edges(
         graph.edges + 1, graph.n + 1, attributes=attributes, names=names, attribute_names=graph.attribute_names
     )
-    assert expected_precision(whole.applied(more), 5, repeats=1).repeats == 1
+    assert expected_precision(whole.on(more), 5, repeats=1).repeats == 1
 
 
 def called(model, pairs):
@@ -233,16 +231,16 @@ def test_the_validation_links_stay_the_same_ones_when_a_model_is_applied_again(g
         names=graph.names[order],
         attribute_names=graph.attribute_names,
     )
-    once = whole.applied(turned)
+    once = whole.on(turned)
     once.save(tmp_path)
     selected = called(whole, whole.valid_)
     assert called(once, once.valid_) == selected
-    for again in (once.applied(graph), once.applied(turned), Gelato.load(tmp_path).applied(turned)):
+    for again in (once.on(graph), once.on(turned), Gelato.load(tmp_path).on(turned)):
         assert called(again, again.valid_) == selected
 
 
 def test_a_model_of_a_graph_without_names_is_rehearsed_on_one_with_names(graph, tmp_path):
-    found = Gelato(**FIXED).fit(replace(graph, names=None)).applied(graph)
+    found = Gelato(**FIXED).fit(replace(graph, names=None)).on(graph)
     assert not found.unseen(graph).any()  # it may have seen any of them
     assert expected_precision(found, 5, repeats=1, run=tmp_path).repeats == 1
     assert len(trained_in(tmp_path)) == 1
@@ -274,7 +272,7 @@ def test_a_trained_model_is_trained_again_on_the_past_alone(graph, tmp_path):
     told = expected_precision(model, 10, repeats=2, run=tmp_path)
     assert told.by_time and told.repeats == 2
     for i, place in enumerate(trained_in(tmp_path)):
-        window = hidings(model, 0.1, 2, 0)[i]
+        window = trial_splits(model, 0.1, 2, 0)[i]
         trained = Gelato.load(place)
         known = as_set(trained.graph_.edges) | as_set(trained.valid_)
         assert known.isdisjoint(as_set(window.test))

@@ -2,16 +2,18 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gelato import Autocovariance, CommonNeighbors
 from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.io import read_graph, read_pairs
-from gelato.methods.heuristics import common_neighbors
+from gelato.methods.heuristics.neighborhood import common_neighbors
 from gelato.prediction.precision import ExpectedPrecision
 from gelato.prediction.suggestions import CHANCE_COLUMNS, PRECISION_COLUMNS, Suggestions
 from gelato.ranking.top import top
@@ -47,7 +49,7 @@ def found(graph):
     ahead = np.cumsum(np.tile([[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]], (5, 1)), axis=1).astype(float)
     precision = ExpectedPrecision(0.1, 3, 100, ahead, ahead, np.arange(1.0, 13.0))
     plain = Suggestions(graph, links.pairs, links.score)
-    return plain.replaced(precision=precision, reasons=[f"because of {HOSTILE[i % 12]}" for i in range(20)])
+    return replace(plain, precision=precision, reasons=[f"because of {HOSTILE[i % 12]}" for i in range(20)])
 
 
 def wanted(found):
@@ -70,7 +72,7 @@ def test_columns_and_rows_hold_all_that_is_known(found, graph):
     assert list(found) == [(row["source"], row["target"], row["score"]) for row in wanted(found)]
     bare = Suggestions(graph, found.pairs, found.score)
     assert list(bare.columns()) == ["rank", "source", "target", "score"]
-    assert list(bare.replaced(reasons=found.reasons).columns()) == ["rank", "source", "target", "score", "reason"]
+    assert list(replace(bare, reasons=found.reasons).columns()) == ["rank", "source", "target", "score", "reason"]
     assert found.precision is not None and bare.precision is None  # a copy was told
 
 
@@ -242,3 +244,23 @@ def test_that_too_little_is_known_is_said_once():
     assert told.words() == nothing.words(10, 20)
     assert {row["chance"] for row in told.rows()} == {None}
     assert Suggestions(graph, pairs, np.zeros(20)).words() == []
+
+
+@given(asked=st.sets(st.integers(0, 5), min_size=1, max_size=3), two=st.booleans())
+def test_a_node_that_was_asked_for_comes_first(asked, two):
+    links = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)]
+    graph = Graph.from_edges(links, 6, sides=[0, 1, 0, 1, 0, 1] if two else None)
+    model = CommonNeighbors() if not two else Autocovariance()
+    found = model.fit(graph).suggest(20, nodes=sorted(asked), repeats=0, reasons=False)
+    assert len(found)
+    for (u, v, _), pair in zip(found, found.pairs.tolist(), strict=True):
+        assert {u, v} == set(pair)
+        assert u in asked
+        if v in asked:
+            assert (u, v) == (tuple(pair) if not two else tuple(sorted(pair, key=graph.sides.tolist().__getitem__)))
+
+
+def test_the_order_of_a_directed_pair_stays_that_of_its_link():
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3)], 4, directed=True)
+    found = CommonNeighbors().fit(graph).suggest(9, nodes=[2], repeats=0, reasons=False)
+    assert [(u, v) for u, v, _ in found] == [tuple(pair) for pair in found.pairs.tolist()]

@@ -12,21 +12,22 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import gelato.ranking.top as module
 import reference
 from gelato.errors import InputError
-from gelato.graph import Graph, across
+from gelato.graph import Graph, joins_sides
 from gelato.methods import HEURISTICS
 from gelato.ranking import metrics
 from gelato.ranking.checkpoint import Checkpoint, count_key
-from gelato.ranking.counting import CountJob, query_of
-from gelato.ranking.densities import densities, explicit_pairs
+from gelato.ranking.counting import CountJob
 from gelato.ranking.engines import ENGINES
-from gelato.ranking.estimate import estimate
-from gelato.ranking.listed import score_pairs
-from gelato.ranking.rank import rank
+from gelato.ranking.estimate import scan_cost
+from gelato.ranking.pair_list import score_pairs
+from gelato.ranking.queries import candidates_query
+from gelato.ranking.rank import densities, explicit_pairs, rank
 from gelato.ranking.top import top
 from gelato.regimes import Candidates, biased, partitioned, unbiased
 from gelato.scores import BlockScores, LiftedScores
 from gelato.splits import Split, split
 from graphs import complete_bipartite, random_bipartite
+from score_matrices import matrix_of
 
 EXACT = {
     "cn": (reference.cn, {}),
@@ -65,8 +66,7 @@ def made(name, graph):
         oracle, options = EXACT[name]
         return HEURISTICS[name.split()[0]](graph, **options), functools.cache(oracle(graph, **options))
     scores = HEURISTICS[name](graph)
-    every = np.arange(graph.n)
-    matrix = np.triu(scores.block(every, every))
+    matrix = np.triu(matrix_of(scores))
     matrix += np.triu(matrix, 1).T
     near = getattr(scores, "floor", 0.0)
     return scores, lambda u, v: round(matrix[u, v], 9) if near else float(f"{matrix[u, v]:.9e}")
@@ -123,7 +123,7 @@ def test_counts_are_those_of_all_pairs_less_those_inside_each_side(many):
     n = 1600
     sides = random.integers(0, 2, size=n).astype(np.int8)
     pairs = random.integers(n, size=(9000, 2))
-    pairs = pairs[across(pairs, sides)]
+    pairs = pairs[joins_sides(pairs, sides)]
     weights = random.random(len(pairs)) + 0.1 if many else None
     parts = split(Graph.from_edges(pairs, n, weights=weights, sides=sides), ratios=(0.0, 0.05))
     scores = HEURISTICS["ac"](parts.train)
@@ -132,7 +132,7 @@ def test_counts_are_those_of_all_pairs_less_those_inside_each_side(many):
     mine = unbiased(parts)
 
     def counted(candidates):
-        job = CountJob(scores.counts(query_of(candidates)), bins)
+        job = CountJob(scores.counts(candidates_query(candidates)), bins)
         return job.negatives(ENGINES["threads"](2).fold(job), 2)[0]
 
     none = np.empty((0, 2), np.int64)
@@ -167,7 +167,7 @@ def test_blocks_hold_each_pair_across_once_and_no_other(parts):
     sides = random.integers(0, 2, size=n).astype(np.int8)
     labels = np.arange(n) % parts
     pairs = np.unique(np.sort(random.integers(n, size=(300, 2)), axis=1), axis=0)
-    pairs = pairs[across(pairs, sides) & (labels[pairs[:, 0]] == labels[pairs[:, 1]])]
+    pairs = pairs[joins_sides(pairs, sides) & (labels[pairs[:, 0]] == labels[pairs[:, 1]])]
     noted = Noted(n)
     scores = BlockScores(n, noted.block, listed=noted.listed, block_rows=16)
     candidates = Candidates(n, False, pairs[:9], pairs, labels=labels, sides=sides)
@@ -340,7 +340,7 @@ def test_estimates_are_of_the_pairs_across(name):
     parts = hidden(random_bipartite(4), 4)
     candidates = unbiased(parts)
     pairs = int(np.bincount(parts.graph.sides).prod())
-    mine = estimate(HEURISTICS[name](parts.train), candidates, threads=1)
+    mine = scan_cost(HEURISTICS[name](parts.train), candidates, threads=1)
     assert mine.pairs == pairs and 0 <= mine.explicit <= pairs and mine.seconds > 0
     assert explicit_pairs(HEURISTICS[name](parts.train), candidates) <= candidates.negatives
 

@@ -14,21 +14,20 @@ from hypothesis import strategies as st
 from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.methods import HEURISTICS, new_predictor
-from gelato.methods.heuristics import autocovariance
-from gelato.methods.spectral.adjacency import scaled_adjacency
-from gelato.methods.spectral.eigen import eigenpairs
+from gelato.methods import HEURISTICS, make
 from gelato.ranking.checkpoint import Checkpoint
-from gelato.ranking.densities import densities, explicit_pairs
 from gelato.ranking.engines import running_on
-from gelato.ranking.engines.cuda import Cuda
-from gelato.ranking.estimate import estimate
-from gelato.ranking.listed import score_pairs
-from gelato.ranking.rank import rank
+from gelato.ranking.engines.local import Cuda
+from gelato.ranking.estimate import scan_cost
+from gelato.ranking.pair_list import score_pairs
+from gelato.ranking.rank import densities, explicit_pairs, rank
 from gelato.ranking.top import top
 from gelato.regimes import partitioned, unbiased
-from gelato.scores import BlockScores, LiftedScores, device, walk_device
-from gelato.scores.device import in_pieces
+from gelato.scores import BlockScores, LiftedScores, device_scan, walk_device
+from gelato.scores.autocovariance import autocovariance
+from gelato.scores.device_scan import run_or_halve
+from gelato.spectrum.adjacency import scaled_adjacency
+from gelato.spectrum.eigen import eigenpairs
 from gelato.splits import split
 from graphs import cycle, random_bipartite, random_graph, star
 
@@ -44,9 +43,9 @@ WAYS = {"lists": 0.0, "tiles": 1e30}
 def engine(request, monkeypatch):
     """An engine whose blocks are small, so that there are several of them."""
     place, way = request.param
-    for module in (device, walk_device):
-        monkeypatch.setattr(module, "room", lambda place: 1e4)
-    monkeypatch.setattr(device, "LEAST", 4)
+    for module in (device_scan, walk_device):
+        monkeypatch.setattr(module, "block_memory", lambda place: 1e4)
+    monkeypatch.setattr(device_scan, "LEAST", 4)
     monkeypatch.setattr(walk_device, "WORTH", WAYS[way])
     return partial(Cuda, device=place)
 
@@ -103,7 +102,7 @@ def test_every_form_in_small_blocks(graph, engine, name):
     parts = split(graph, 0, (0.05, 0.1))
     candidates = unbiased(parts)
     if name == "spectral":
-        scores = new_predictor("spectral", rank=8).fit(parts).scores()
+        scores = make("spectral", rank=8).fit(parts).scores()
     elif name == "block":
         x = np.random.default_rng(0).integers(0, 3, (graph.n, 4)).astype(float)
         scores = BlockScores(graph.n, lambda rows, columns: x[rows] @ x[columns].T)
@@ -161,8 +160,8 @@ def test_many_values_of_g_are_counted_one_by_one(engine, monkeypatch):
     scores = HEURISTICS["ac"](parts.train)
     assert scores.groups[1] is None
     candidates = unbiased(parts)
-    for module in (device, walk_device):
-        monkeypatch.setattr(module, "room", lambda place: 1e8)
+    for module in (device_scan, walk_device):
+        monkeypatch.setattr(module, "block_memory", lambda place: 1e8)
     same_ranks(on(engine, lambda: rank(scores, candidates)), rank(scores, candidates))
 
 
@@ -170,7 +169,7 @@ def test_many_values_of_g_are_counted_one_by_one(engine, monkeypatch):
 def test_what_a_count_takes_is_told_from_one_block(graph, engine, name):
     parts = split(graph)
     scores, candidates = HEURISTICS[name](parts.train), unbiased(parts)
-    told = on(engine, lambda: estimate(scores, candidates))
+    told = on(engine, lambda: scan_cost(scores, candidates))
     assert told.seconds > 0
     assert told.pairs == candidates.negatives + len(candidates.excluded)
     explicit = explicit_pairs(scores, candidates)
@@ -223,10 +222,10 @@ def test_a_block_that_does_not_fit_is_halved():
             raise torch.OutOfMemoryError
         done.append(block)
 
-    in_pieces((0, 10), run)
+    run_or_halve((0, 10), run)
     assert done == [(0, 2), (2, 5), (5, 7), (7, 10)]
     with pytest.raises(InputError, match="too little memory for the scores of one node"):
-        in_pieces((0, 1), lambda block: (_ for _ in ()).throw(torch.OutOfMemoryError()))
+        run_or_halve((0, 1), lambda block: (_ for _ in ()).throw(torch.OutOfMemoryError()))
 
 
 def test_scores_that_are_not_finite_are_refused(engine):

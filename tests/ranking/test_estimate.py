@@ -7,9 +7,10 @@ from gelato.datasets import block_model, debian_sample
 from gelato.evaluation.estimate import estimate_method
 from gelato.evaluation.evaluate import evaluate
 from gelato.methods import HEURISTICS
-from gelato.ranking.estimate import estimate
+from gelato.ranking.estimate import scan_cost
 from gelato.regimes import biased, unbiased
 from gelato.splits import split
+from score_matrices import explicit_entries
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +27,8 @@ def test_the_predicted_time_is_near_the_measured_one(parts):
 
 def test_the_predicted_support_is_near_the_true_one(parts):
     scores = HEURISTICS["ac"](parts.train)
-    explicit = scores.entries(np.arange(scores.n)).nnz / 2
-    assert estimate(scores, unbiased(parts)).explicit == pytest.approx(explicit, rel=0.2)
+    explicit = explicit_entries(scores, np.arange(scores.n)).nnz / 2
+    assert scan_cost(scores, unbiased(parts)).explicit == pytest.approx(explicit, rel=0.2)
 
 
 @pytest.mark.parametrize("name", HEURISTICS)
@@ -41,5 +42,5 @@ def test_every_method_has_an_estimate(name):
 
 
 def test_a_sampled_test_is_estimated_too(parts):
-    found = estimate(HEURISTICS["ac"](parts.train), biased(parts))
+    found = scan_cost(HEURISTICS["ac"](parts.train), biased(parts))
     assert found.pairs == 2 * len(parts.test)

@@ -7,21 +7,22 @@ import pytest
 
 from gelato.datasets import block_model
 from gelato.errors import InputError
-from gelato.kernels.best import Limits
+from gelato.kernels.top_buffer import ScoreLimits
 from gelato.methods import HEURISTICS
-from gelato.methods.heuristics import autocovariance
 from gelato.ranking.checkpoint import Checkpoint
-from gelato.ranking.counting import CountJob, query_of
+from gelato.ranking.counting import CountJob
 from gelato.ranking.engines import ENGINES
-from gelato.ranking.listed import PairsJob, score_pairs
+from gelato.ranking.pair_list import PairsJob, score_pairs
+from gelato.ranking.queries import candidates_query
 from gelato.ranking.rank import rank
-from gelato.ranking.searching import ByRowJob, OfferJob
 from gelato.ranking.top import top
+from gelato.ranking.top_search import TopJob, TopPerRowJob
 from gelato.regimes import unbiased
 from gelato.scores import BlockScores, LiftedScores, Query
+from gelato.scores.autocovariance import autocovariance
 from gelato.splits import split
 
-EVERYTHING = Limits(-np.inf, np.inf, 1.0, -np.inf, False)
+EVERYTHING = ScoreLimits(-np.inf, np.inf, 1.0, -np.inf, False)
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +37,14 @@ def jobs_of(name, parts):
         listed = parts.test[:20]
         scores = LiftedScores(scores, listed, np.arange(20.0) % 3)
     every = Query(parts.train.pattern, False)
-    levels = scores.levels(scores.scored(parts.test))
+    levels = scores.levels(scores.score_list(parts.test))
     last = scores.searches(every)[-1]
     (row_scan,) = [scan for scan in scores.searches(Query(parts.train.pattern, False, by_row=True)) if scan.tier == 0]
     return {
-        "count": CountJob(scores.counts(query_of(candidates), 16), levels.bins),
+        "count": CountJob(scores.counts(candidates_query(candidates), 16), levels.bins),
         "pairs": PairsJob(scores, parts.test),
-        "best": OfferJob([last], 40, 16, EVERYTHING),
-        "by row": ByRowJob(row_scan, 3, 9, EVERYTHING),
+        "best": TopJob([last], 40, 16, EVERYTHING),
+        "by row": TopPerRowJob([row_scan], 3, 9, EVERYTHING),
     }
 
 
@@ -104,7 +105,7 @@ def test_an_unknown_engine_is_refused(parts):
         lambda: top(scores, parts.train, 3, engine="steam"),
         lambda: score_pairs(scores, parts.test, engine="steam"),
     ):
-        with pytest.raises(InputError, match="unknown engine 'steam'; known: cuda, ray, threads"):
+        with pytest.raises(InputError, match="unknown engine 'steam'; known: auto, cuda, ray, threads"):
             call()
 
 
@@ -134,11 +135,11 @@ def test_two_models_called_alike_never_share_a_count(parts, tmp_path):
 def test_counts_in_one_folder_go_by_scores_and_candidates(parts, tmp_path):
     one, valid = autocovariance(parts.train), unbiased(parts, "valid")
     others = [autocovariance(parts.train, steps=2), HEURISTICS["ppr"](parts.train)]
-    kept = [Checkpoint.within(tmp_path, scores, unbiased(parts)) for scores in (one, *others)]
-    kept.append(Checkpoint.within(tmp_path, one, valid))
+    kept = [Checkpoint.in_folder(tmp_path, scores, unbiased(parts)) for scores in (one, *others)]
+    kept.append(Checkpoint.in_folder(tmp_path, one, valid))
     assert len({each.path for each in kept}) == 4
     stopped(one, unbiased(parts), kept[0])
-    again = Checkpoint.within(tmp_path, autocovariance(parts.train), unbiased(parts))
+    again = Checkpoint.in_folder(tmp_path, autocovariance(parts.train), unbiased(parts))
     ranks = rank(autocovariance(parts.train), unbiased(parts), block_rows=8, checkpoint=again)
     assert again.resumed > 0 and again.spent > 0
     assert ranks.above.tolist() == rank(one, unbiased(parts)).above.tolist()
@@ -146,7 +147,7 @@ def test_counts_in_one_folder_go_by_scores_and_candidates(parts, tmp_path):
 
 def test_nothing_is_kept_of_scores_that_cannot_be_told_apart(parts, tmp_path):
     mine = BlockScores(parts.graph.n, lambda rows, columns: np.zeros((len(rows), len(columns))))
-    assert Checkpoint.within(tmp_path, mine, unbiased(parts)) is None
+    assert Checkpoint.in_folder(tmp_path, mine, unbiased(parts)) is None
     stopped(mine, unbiased(parts), Checkpoint(tmp_path / "count.npz", "mine", every=0.0))
     assert list(tmp_path.iterdir()) == []
 

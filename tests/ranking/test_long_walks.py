@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gelato.datasets import block_model
-from gelato.kernels.bins import levels
-from gelato.methods.heuristics import autocovariance
+from gelato.kernels.score_bins import chained_levels
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
+from gelato.scores.autocovariance import autocovariance
 from gelato.splits import split
 
 
@@ -45,8 +45,8 @@ def test_ranks_of_long_walks_are_those_of_the_eigenvectors(parts, steps, caplog)
 
 def test_the_tolerance_of_short_walks_would_swallow_them(parts):
     scores = autocovariance(parts.train, steps=28)
-    places = scores.scored(parts.test)
-    coarse = levels(places.score, places.magnitude, 1e-12)
+    places = scores.score_list(parts.test)
+    coarse = chained_levels(places.score, places.magnitude, 1e-12)
     kept = scores.levels(places).sizes[0]
     assert kept > 0.9 * len(parts.test)
     assert len(np.unique(coarse.level)) < 0.03 * len(parts.test)
@@ -61,7 +61,10 @@ def test_ties_of_long_walks_stay_ties(parts):
     links = top(autocovariance(double, steps=12), double, 400, nodes=range(5)).pairs
     values = autocovariance(double, steps=12)
     new = graph.n + order[links]
-    one, other = values.scored(links[(links < graph.n).all(axis=1)]), values.scored(new[(links < graph.n).all(axis=1)])
+    one, other = (
+        values.score_list(links[(links < graph.n).all(axis=1)]),
+        values.score_list(new[(links < graph.n).all(axis=1)]),
+    )
     assert (np.abs(one.score - other.score) <= values.tolerance * (one.magnitude + other.magnitude)).all()
 
 

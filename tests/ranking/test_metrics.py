@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gelato.errors import InputError
 from gelato.ranking.metrics import DEFAULT_METRICS, METRICS, metric, random_metric
-from gelato.ranking.ranks import Ranks
+from gelato.ranking.ranks import Ranks, ranks_in_list
 
 NAMES = [name for name in METRICS if not METRICS[name].cut] + [
     "hits@1",
@@ -25,6 +25,17 @@ def ranks_of(positive, negative) -> Ranks:
     above = np.array([(negative > x).sum() for x in positive])
     tied = np.array([(negative == x).sum() for x in positive])
     return Ranks(positive, above, tied, len(negative))
+
+
+def test_the_average_precision_of_a_list_with_ties_is_that_of_scikit_learn():
+    from sklearn.metrics import average_precision_score
+
+    random = np.random.default_rng(0)
+    score, sought = random.integers(0, 9, 200).astype(float), random.random(200) < 0.2
+    ranks = ranks_in_list(score, sought)
+    assert metric("ap", ranks) == pytest.approx(average_precision_score(sought, score))
+    assert ranks.above.tolist() == ranks_of(score[sought], score[~sought]).above.tolist()
+    assert ranks.tied.tolist() == ranks_of(score[sought], score[~sought]).tied.tolist()
 
 
 def test_metrics_by_hand():

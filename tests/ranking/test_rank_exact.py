@@ -16,6 +16,7 @@ from gelato.ranking.rank import rank
 from gelato.regimes import Candidates, partitioned, unbiased
 from gelato.splits import Split
 from graphs import cycle, graphs, path, random_graph, star
+from score_matrices import matrix_of
 
 EXACT = {
     "cn": (reference.cn, {}),
@@ -119,7 +120,7 @@ def test_validation_counts_test_links_as_negatives():
 def test_dense_scores_are_ranked_as_their_own_matrix_says(name, seed):
     split = hidden(random_graph(seed), seed)
     scores = HEURISTICS[name](split.train)
-    matrix = scores.block(np.arange(split.graph.n), np.arange(split.graph.n))
+    matrix = matrix_of(scores)
     found = rank(scores, unbiased(split))
     # ten digits: far above rounding, far below the gaps of such small graphs
     above, tied = reference.ranks(lambda u, v: float(f"{matrix[u, v]:.9e}"), split.test.tolist(), negatives_of(split))

@@ -10,19 +10,20 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.kernels import background
 from gelato.kernels.background import background_counts
-from gelato.kernels.bins import counts_of, levels
 from gelato.kernels.histogram import histogram_dense, histogram_walks
-from gelato.kernels.pairs import reached_pairs
+from gelato.kernels.reached_pairs import reached_pairs
+from gelato.kernels.score_bins import chained_levels, counts_of
 from gelato.methods import HEURISTICS
-from gelato.methods.heuristics import autocovariance, katz
-from gelato.ranking.compilation import compile_for
-from gelato.ranking.rank import rank
+from gelato.methods.heuristics.neighborhood import katz
+from gelato.ranking.rank import compile_kernels_for, rank
 from gelato.ranking.ranks import Ranks
 from gelato.ranking.top import top
 from gelato.regimes import Candidates, biased, unbiased
-from gelato.scores import DenseScores
+from gelato.scores import BlockScores
+from gelato.scores.autocovariance import autocovariance
 from gelato.splits import split
 from graphs import random_graph
+from score_matrices import matrix_of
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,7 @@ def test_background_pairs_counted_by_sweep_equal_those_counted_one_by_one(sign, 
     node = random.choice([random.integers(1, 6, size=30).astype(float), random.random(30)])
     some = sign * np.outer(node, node)[np.triu_indices(30, 1)]
     positive = np.concatenate([random.choice(some, 6), random.normal(size=4)])
-    bins = levels(positive, np.abs(positive), 1e-12).bins
+    bins = chained_levels(positive, np.abs(positive), 1e-12).bins
     listed = counts_of(some, bins)
     assert background_counts(node, sign, bins, grouped=True).tolist() == listed.tolist()
     for threads in (1, 2):
@@ -130,7 +131,7 @@ def test_a_weighted_graph_with_many_distinct_degrees_is_ranked_exactly(monkeypat
     graph = Graph.from_edges(graph.edges, graph.n, weights=random.random(graph.m) + 0.1)
     parts = split(graph, 0, (0.0, 0.3))
     scores, candidates = autocovariance(parts.train), unbiased(parts)
-    matrix = scores.block(np.arange(graph.n), np.arange(graph.n))
+    matrix = matrix_of(scores)
     links = {tuple(pair) for pair in graph.edges.tolist()}
     values = np.array([matrix[u, v] for u in range(graph.n) for v in range(u + 1, graph.n) if (u, v) not in links])
     found = rank(scores, candidates)
@@ -151,20 +152,20 @@ def test_a_predictor_with_a_score_that_is_not_finite_is_refused_with_its_pair(pa
         return block
 
     with pytest.raises(InputError, match=rf"score of \(7, 9\) is {bad}; scores must be finite"):
-        rank(DenseScores(parts.graph.n, rows), unbiased(parts))
+        rank(BlockScores.from_rows(parts.graph.n, rows), unbiased(parts))
 
 
 def test_a_predictor_with_the_wrong_shape_is_refused(parts):
-    scores = DenseScores(parts.graph.n, lambda wanted: np.zeros((len(wanted), 3)))
+    scores = BlockScores.from_rows(parts.graph.n, lambda wanted: np.zeros((len(wanted), 3)))
     with pytest.raises(InputError, match="must have shape"):
         rank(scores, unbiased(parts))
 
 
 def test_a_predictor_may_hand_over_any_memory_layout(parts):
-    matrix = autocovariance(parts.train).block(np.arange(parts.graph.n), np.arange(parts.graph.n))
-    usual = rank(DenseScores(parts.graph.n, lambda wanted: matrix[wanted]), unbiased(parts))
+    matrix = matrix_of(autocovariance(parts.train))
+    usual = rank(BlockScores.from_rows(parts.graph.n, lambda wanted: matrix[wanted]), unbiased(parts))
     turned = np.asfortranarray(matrix)
-    assert same(usual, rank(DenseScores(parts.graph.n, lambda wanted: turned[wanted]), unbiased(parts)))
+    assert same(usual, rank(BlockScores.from_rows(parts.graph.n, lambda wanted: turned[wanted]), unbiased(parts)))
     assert np.isfinite(matrix).all()
 
 
@@ -189,7 +190,7 @@ def test_compiling_beforehand_leaves_nothing_to_compile(name, weighted, directed
     graph = random_graph(5, nodes=12, weighted=weighted, directed=directed)
     parts = split(graph, 0, (0.0, 0.2))
     scores = HEURISTICS[name](parts.train)
-    compile_for(scores)
+    compile_kernels_for(scores)
     before = [len(kernel.signatures) for kernel in (histogram_walks, histogram_dense, reached_pairs)]
     rank(scores, unbiased(parts))
     assert [len(kernel.signatures) for kernel in (histogram_walks, histogram_dense, reached_pairs)] == before

@@ -17,18 +17,18 @@ import ray
 import ray_cases
 from gelato.datasets import block_model
 from gelato.errors import InputError, MissingDependency
-from gelato.evaluation.tune import tune
+from gelato.evaluation.search import tune
 from gelato.experiments.experiment import read_experiment
-from gelato.experiments.outcomes import reproduce
-from gelato.methods import HEURISTICS, new_predictor
+from gelato.experiments.seed_results import reproduce
+from gelato.methods import HEURISTICS, make
 from gelato.ranking import estimate as estimates
 from gelato.ranking.checkpoint import Checkpoint
-from gelato.ranking.engines import cluster, mapped, running_on
+from gelato.ranking.engines import cluster, map_tasks, running_on
 from gelato.ranking.engines import ray as engine
+from gelato.ranking.engines.local import Threads
 from gelato.ranking.engines.ray import STARTING, Ray
-from gelato.ranking.engines.threads import Threads
-from gelato.ranking.engines.worker import SHARED, packed, release, run_blocks, unpacked
-from gelato.ranking.estimate import estimate
+from gelato.ranking.engines.worker import SHARED, pack_arrays, release, run_blocks, unpack_arrays
+from gelato.ranking.estimate import scan_cost
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import partitioned, unbiased
@@ -129,7 +129,7 @@ class InTwoShares:
     def __init__(self, threads):
         self.moved = []
 
-    def fold(self, job, **_):
+    def fold(self, job, how=None):
         whole, middle = job.start(), len(job.blocks) // 2
         for share in (range(middle), range(middle, len(job.blocks))):
             arrays, _, moved = run_blocks(job, share, job.hint(whole), "cpu")
@@ -273,30 +273,30 @@ def test_a_quick_job_is_not_sent(parts, monkeypatch):
 def test_an_estimate_counts_the_workers_and_what_a_cluster_takes_to_start(parts, monkeypatch):
     scores, candidates = HEURISTICS["ac"](parts.train), unbiased(parts)
     with running_on(partial(Ray, address="auto")):
-        assert estimate(scores, candidates, threads=1).threads == 2
+        assert scan_cost(scores, candidates, threads=1).threads == 2
     with running_on(Ray):
-        assert estimate(scores, candidates, threads=7).seconds < STARTING  # which is done before one would start
+        assert scan_cost(scores, candidates, threads=7).seconds < STARTING  # which is done before one would start
         monkeypatch.setattr(estimates, "ALONE", 0.0)
-        told = estimate(scores, candidates, threads=7)
+        told = scan_cost(scores, candidates, threads=7)
         assert (told.threads, told.seconds > STARTING) == (7, True)
 
 
 def test_calls_are_mapped_in_order_to_workers():
-    assert [value for value, _ in mapped(ray_cases.doubled, [3, 1])] == [6, 2]
+    assert [value for value, _ in map_tasks(ray_cases.doubled, [3, 1])] == [6, 2]
     with running_on(Ray):
-        results = list(mapped(ray_cases.doubled, [3, 1, 2], threads=2))
+        results = list(map_tasks(ray_cases.doubled, [3, 1, 2], threads=2))
         assert [value for value, _ in results] == [6, 2, 4]
         assert os.getpid() not in {process for _, process in results}
-        assert list(mapped(ray_cases.doubled, [5])) == [(10, os.getpid())]  # alone, it may use all workers itself
+        assert list(map_tasks(ray_cases.doubled, [5])) == [(10, os.getpid())]  # alone, it may use all workers itself
         with pytest.raises(InputError, match=r"^13 is refused$"):
-            list(mapped(ray_cases.doubled, [1, 13, 2], threads=2))
+            list(map_tasks(ray_cases.doubled, [1, 13, 2], threads=2))
 
 
 def test_what_is_sent_comes_back_with_large_arrays_shared_and_small_ones_copied():
     small, large, frozen = np.arange(3.0), np.arange(SHARED), np.arange(SHARED)
     frozen.flags.writeable = False
-    data, buffers = packed((small, large, frozen, np.empty((0, 2))))
-    again = unpacked((data, buffers))
+    data, buffers = pack_arrays((small, large, frozen, np.empty((0, 2))))
+    again = unpack_arrays((data, buffers))
     for one, other in zip(again, (small, large, frozen, np.empty((0, 2))), strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.flags.writeable == other.flags.writeable
@@ -345,7 +345,7 @@ def test_commands_join_a_cluster_and_print_what_threads_do(workers, tmp_path):
     done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path)
     codes, printed = zip(*map(json.loads, done.stdout.splitlines()), strict=True)
     assert codes == (0, 0, 0, 0, 2, 2), done.stderr
-    one, other = (json.loads(text) | {"seconds": 0, "peak_memory_bytes": 0} for text in printed[:2])
+    one, other = (json.loads(text)[0] | {"seconds": 0, "peak_memory_bytes": 0} for text in printed[:2])
     assert one == other
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert done.stderr.splitlines() == [
@@ -355,14 +355,14 @@ def test_commands_join_a_cluster_and_print_what_threads_do(workers, tmp_path):
 
 
 def test_trials_are_the_same_as_tasks(parts, tmp_path):
-    base, trials = new_predictor("katz", threads=2), {}
+    base, trials = make("katz", threads=2), {}
     for name, engine_of in (("threads", Threads), ("ray", Ray)):
         with running_on(engine_of):
-            trials[name] = [asdict(each) | {"seconds": 0} for each in tune(parts, base, tmp_path / name)[0]]
+            trials[name] = [asdict(each) | {"seconds": 0} for each in tune(parts, base, tmp_path / name).trials]
     assert trials["ray"] == trials["threads"]
     assert (tmp_path / "ray" / "best.toml").read_bytes() == (tmp_path / "threads" / "best.toml").read_bytes()
     with running_on(lambda threads: pytest.fail("a trial is run again")):
-        assert len(tune(parts, base, tmp_path / "ray")[0]) == len(trials["ray"])
+        assert len(tune(parts, base, tmp_path / "ray").trials) == len(trials["ray"])
 
 
 def test_the_folds_of_a_second_stage_are_the_same_as_tasks(parts):
@@ -370,9 +370,7 @@ def test_the_folds_of_a_second_stage_are_the_same_as_tasks(parts):
     for engine_of in (Threads, Ray):
         with running_on(engine_of):
             models.append(
-                new_predictor("boosted", effort="quick", folds=2, trees=10, rank=16, candidates=2000, threads=2).fit(
-                    parts
-                )
+                make("boosted", effort="quick", folds=2, trees=10, rank=16, candidates=2000, threads=2).fit(parts)
             )
     one, other = models
     assert one.recall_ == other.recall_ and one.features_ == other.features_

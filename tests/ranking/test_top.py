@@ -18,8 +18,9 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods import HEURISTICS
 from gelato.ranking.top import top
-from gelato.scores import DenseScores, Query, WalkScores
+from gelato.scores import BlockScores, Query, WalkScores
 from graphs import WEIGHTS, cycle, path, random_graph, star
+from score_matrices import matrix_of
 
 EXACT = {
     "cn": (reference.cn, {}),
@@ -143,9 +144,9 @@ def test_the_best_of_each_node_are_the_same_kept_in_order_or_in_a_buffer(name, f
 
 def test_counts_of_walks_are_kept_without_slack_and_their_ties_are_settled(monkeypatch):
     kept = []
-    job = module.ByRowJob
+    job = module.TopPerRowJob
     monkeypatch.setattr(
-        module, "ByRowJob", lambda scan, k, keep, limits: kept.append(keep) or job(scan, k, keep, limits)
+        module, "TopPerRowJob", lambda scan, k, keep, limits: kept.append(keep) or job(scan, k, keep, limits)
     )
     graph = random_graph(3, nodes=30)
     for name in ("cn", "jaccard", "aa"):
@@ -202,7 +203,7 @@ def test_dense_scores_are_listed_as_their_own_matrix_says(name, directed, buffer
     for seed in range(3):
         graph = random_graph(seed, directed=directed)
         scores = HEURISTICS[name](graph)
-        matrix = scores.block(np.arange(graph.n), np.arange(graph.n))
+        matrix = matrix_of(scores)
         matrix = matrix if directed else np.triu(matrix) + np.triu(matrix, 1).T
 
         def score(u, v, matrix=matrix, near=scores.floor):
@@ -264,7 +265,7 @@ def shaken(levels, seed, n=60):
 def test_rounding_does_not_decide_between_ties_nor_at_the_cut(seed, per_node):
     matrix, exact = shaken([0.1, 0.7, 0.7 + 1e-9, 3.0], seed)
     graph = Graph.from_edges([(0, 1), (5, 9)], len(matrix))
-    scores = DenseScores(graph.n, lambda rows: matrix[rows])
+    scores = BlockScores.from_rows(graph.n, lambda rows: matrix[rows])
     for k in (1, 5, 17, 30, 400, 700, 900, 1768, 2000):
         found = top(scores, graph, k, per_node=per_node)
         assert listed(found) == brute_force(graph, lambda u, v: exact[u, v], k, per_node=per_node)
@@ -281,7 +282,7 @@ def test_many_equal_scores_at_the_cut_and_others_a_bit_below(above, buffers):
         matrix[48 - v, 49] = matrix[49, 48 - v] = 2.0
     exact = np.round(matrix, 9)
     graph = Graph.from_edges([(0, 1)], n)
-    scores = DenseScores(n, lambda rows: matrix[rows])
+    scores = BlockScores.from_rows(n, lambda rows: matrix[rows])
     for k in (1, 4, 6, 9, 600):
         found = top(scores, graph, k)
         assert listed(found) == brute_force(graph, lambda u, v: exact[u, v], k)
@@ -339,7 +340,7 @@ def test_a_score_that_is_better_by_more_than_rounding_comes_first_however_close_
     matrix[np.triu_indices(n, 1)] = 1 + 0.7e-12 * np.random.default_rng(0).permutation(n * (n - 1) // 2)
     matrix += matrix.T
     graph = Graph.from_edges([(0, 1)], n)
-    found = top(DenseScores(n, lambda rows: matrix[rows]), graph, 300)
+    found = top(BlockScores.from_rows(n, lambda rows: matrix[rows]), graph, 300)
     best = np.sort(matrix[np.triu_indices(n, 1)])[::-1]
     assert found.score.min() >= best[300] - 2.1e-12
     assert (np.maximum.accumulate(found.score[::-1])[::-1] - found.score).max() <= 2.1e-12
@@ -452,7 +453,7 @@ def sorted_pairs(scores, graph, k=None):
 
     All of them; with ``k``, only those that score at least what the best ``k`` do, which are faster to sort.
     """
-    matrix = scores.block(np.arange(graph.n), np.arange(graph.n))
+    matrix = matrix_of(scores)
     matrix[graph.adjacency.nonzero()] = np.nan
     matrix[np.tri(graph.n, dtype=bool)] = np.nan
     least = np.nanmin(matrix) if k is None else -np.partition(-matrix, k - 1, axis=None)[k - 1]

@@ -49,7 +49,7 @@ def measured(report):
 
 
 def metrics(parts, scores):
-    result = evaluate(parts, "gelato", scores=scores)
+    result = evaluate(parts, scores, name="gelato")
     return {name: None if np.isnan(result.metric(name)) else result.metric(name) for name in ("ap", "hits@1000", "auc")}
 
 
@@ -63,9 +63,9 @@ def test_a_model_of_the_whole_graph_is_tested_by_a_twin_that_has_not_seen_the_li
     hidden = Split.load(first / "split.npz", graph).test
     none = np.empty((0, 2), np.int64)
     parts = Split(graph, graph.without(hidden), none, hidden, "first")
-    twin = Gelato.load(first).applied(parts.train)
+    twin = Gelato.load(first).on(parts.train)
     assert measured(report) == pytest.approx(metrics(parts, twin.scores()))
-    seen = open_run(folder).model.applied(parts.train)  # has learned from the links it would be tested on
+    seen = open_run(folder).model.on(parts.train)  # has learned from the links it would be tested on
     assert measured(report)["ap"] != pytest.approx(metrics(parts, seen.scores())["ap"])
     assert report.measured.hidden == len(hidden) == int(0.1 * graph.m)
     assert report.measured.negatives == graph.n * (graph.n - 1) // 2 - graph.m
@@ -86,7 +86,7 @@ def test_a_model_of_a_split_is_tested_on_its_test_links_and_nothing_is_trained(a
 def test_suggestions_are_those_of_the_model_for_all_links_with_their_reasons(kind, request, graph):
     folder, report = request.getfixturevalue(kind)
     model = open_run(folder).whole()
-    wanted = model.predict_top(12)
+    wanted = model.suggest(12, repeats=0, reasons=False)
     told = expected_precision(model, FEWEST_PLACES, repeats=2, run=folder)
     assert [(each.source, each.target) for each in report.suggestions] == [(u, v) for u, v, _ in wanted]
     for i, each in enumerate(report.suggestions):

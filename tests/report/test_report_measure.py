@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 import reference
 from gelato.datasets import load
 from gelato.errors import InputError
-from gelato.evaluation.comparison import compared_methods
 from gelato.evaluation.evaluate import evaluate
+from gelato.evaluation.method_options import compared_methods
 from gelato.graph import Graph
 from gelato.methods import HEURISTICS
 from gelato.ranking.metrics import metric, random_metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
 from gelato.report import facts_of, measure
-from gelato.report.curves import curve_of, cuts_of, random_curve
-from gelato.report.densities import density_of
+from gelato.report.measurements import curve_of, cuts_of, density_of
 from gelato.splits import Split, split
 from graphs import graphs, path, random_graph
+from score_matrices import matrix_of
 
 SHAPES = [{}, {"weighted": True}, {"directed": True}]
 
@@ -56,7 +56,7 @@ def test_densities_count_every_pair_as_brute_force_does(method, shape):
         parts = hidden(random_graph(seed, **shape))
         scores = HEURISTICS[method](parts.train)
         density = density_of(method, scores, unbiased(parts), threads=1)
-        every = scores.block(np.arange(scores.n), np.arange(scores.n))
+        every = matrix_of(scores)
         assert list(density.non_links) == by_bin([every[u, v] for u, v in non_links(parts.graph)], density.edges)
         assert list(density.links) == by_bin([every[u, v] for u, v in parts.test], density.edges)
 
@@ -92,7 +92,7 @@ def test_scores_that_are_all_zero_still_have_a_density():
 def test_curves_are_the_metrics_at_every_point(graph, method):
     parts = hidden(graph)
     ranks = rank(HEURISTICS[method](parts.train), unbiased(parts))
-    for curve, value in ((curve_of(method, ranks), metric), (random_curve(ranks), random_metric)):
+    for curve, value in ((curve_of(method, ranks), metric), (curve_of("random", ranks, random_metric), random_metric)):
         assert curve.k == cuts_of(ranks.positives, ranks.negatives)
         for k, hits, precision in zip(curve.k, curve.hits, curve.precision, strict=True):
             assert hits == (None if k > ranks.negatives else value(f"hits@{k}", ranks))
@@ -171,7 +171,6 @@ def test_facts_are_those_of_the_graph(graph, steps):
     assert sum(nodes for _, nodes in facts.degrees) == graph.n
     assert facts.isolated == int((~A.any(axis=1)).sum())
     assert sum(degree * nodes for degree, nodes in facts.degrees) == 2 * graph.m
-    assert facts_of(graph, reach=False).reached is None
 
 
 def test_degrees_of_a_directed_graph_count_both_directions():

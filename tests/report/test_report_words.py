@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gelato.figures import percent, plain, share
-from gelato.report.rows import comparison, run_words, tiles
-from gelato.report.words import headline, large, memory, score, seconds
+from gelato.formatting import decimal_size, duration, percent, percentage, plain_number
+from gelato.report.text import comparison_rows, figure_tiles, headline, large, score, training_summary
 
 
 @pytest.mark.parametrize(
@@ -16,26 +15,26 @@ from gelato.report.words import headline, large, memory, score, seconds
         (large(6_936_118), "6.9 million"),
         (large(194_000_000), "194 million"),
         (large(33e9), "33 billion"),
-        (plain(0.7786), "0.78"),
-        (plain(0.0247), "0.025"),
-        (plain(0.0000131), "0.000013"),
-        (plain(0.0996), "0.10"),
-        (plain(0.0), "0"),
+        (plain_number(0.7786), "0.78"),
+        (plain_number(0.0247), "0.025"),
+        (plain_number(0.0000131), "0.000013"),
+        (plain_number(0.0996), "0.10"),
+        (plain_number(0.0), "0"),
         (percent(0.7786), "77.86"),
         (percent(0.00011), "0.011"),
         (percent(None), "–"),
-        (share(0.0948), "9.5%"),
-        (share(0.434), "43%"),
+        (percentage(0.0948), "9.5%"),
+        (percentage(0.434), "43%"),
         (score(7.9e-5), "7.90e-05"),
         (score(12.3456), "12.3"),
         (score(0.0), "0"),
         (score(-0.0123), "-0.0123"),
-        (seconds(0.0123), "12 ms"),
-        (seconds(2.05), "2 s"),
-        (seconds(99.6), "1 min 40 s"),
-        (seconds(12_060), "3 h 21 min"),
-        (memory(412e6), "412 MB"),
-        (memory(1.314e9), "1.31 GB"),
+        (duration(0.0123), "12 ms"),
+        (duration(2.05), "2 s"),
+        (duration(99.6), "1 min 40 s"),
+        (duration(12_060), "3 h 21 min"),
+        (decimal_size(412e6), "412 MB"),
+        (decimal_size(1.314e9), "1.31 GB"),
     ],
 )
 def test_numbers_are_said_as_people_say_them(said, expected):
@@ -81,7 +80,7 @@ def test_the_headline_does_without_a_balanced_test(report):
 
 
 def test_the_best_of_each_column_is_marked_and_nothing_random(report):
-    table = comparison(report.measured)
+    table = comparison_rows(report.measured)
     for i in range(len(table.columns)):
         column = [(float(cells[i].text), cells[i].best) for _, cells, _ in table.rows]
         assert max(column)[1] and any(best for _, best in column)
@@ -91,18 +90,18 @@ def test_the_best_of_each_column_is_marked_and_nothing_random(report):
 
 def test_a_regime_that_was_skipped_is_told(report):
     outcomes = tuple(each for each in report.measured.outcomes if each.regime != "partitioned")
-    table = comparison(replace(report.measured, outcomes=outcomes, skipped={"partitioned": "needs pymetis"}))
+    table = comparison_rows(replace(report.measured, outcomes=outcomes, skipped={"partitioned": "needs pymetis"}))
     assert [title for title, *_ in table.groups] == ["All non-links", "Balanced sample"]
     assert table.skipped == ["Within 10 parts: not tested (needs pymetis)."]
 
 
 def test_the_density_of_links_is_told_as_one_pair_in_so_many(report):
-    assert ("1 in 953", "of 6.9\N{NO-BREAK SPACE}million pairs is a link") in tiles(report.facts)
-    assert not any("walk" in words for _, words in tiles(replace(report.facts, reached=None)))
+    assert ("1 in 953", "of 6.9\N{NO-BREAK SPACE}million pairs is a link") in figure_tiles(report.facts)
+    assert not any("walk" in words for _, words in figure_tiles(replace(report.facts, reached=None)))
 
 
 def test_a_model_that_fell_back_says_so(report):
     assert "Plain autocovariance did better" in " ".join(
-        run_words(replace(report, remarks=["Plain autocovariance did better"]))
+        training_summary(replace(report, remarks=["Plain autocovariance did better"]))
     )
-    assert run_words(replace(report, history=(), remarks=())) == []
+    assert training_summary(replace(report, history=(), remarks=())) == []

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,11 +14,24 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from gelato import Gelato, Heuristic, InputError, open_model, open_run, split
+from gelato import Gelato, Heuristic, InputError, make, open_model, open_run, split
 from gelato.datasets import block_model
 from gelato.io import write_graph
-from gelato.runs.files import CHECKPOINT, CONFIG, FORMAT, MODEL, format_of, read_tensors, write_tensors
-from gelato.runs.folder import LOCK, opened
+from gelato.methods.factory import describe_checkpoint
+from gelato.runs.files import (
+    CHECKPOINT,
+    CONFIG,
+    EPOCHS,
+    FORMAT,
+    MODEL,
+    check_format,
+    naming,
+    read_tensors,
+    refuse_damaged,
+    write_tensors,
+)
+from gelato.runs.folder import LOCK, choose_once, open_run_folder
+from gelato.training.trained_predictor import TrainedPredictor
 
 FIXED = {"eta": 0.25, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 8, "epochs": 2, "batches": 2}
 IDENTITY = {"method": "made-up", "settings": {"depth": 3}, "graph": "g", "attributes": None, "names": "n", "valid": "v"}
@@ -42,16 +56,16 @@ def contents(folder):
 
 
 def test_a_second_writer_is_refused_at_once_and_disturbs_nothing(tmp_path):
-    with opened(tmp_path / "run", IDENTITY, {}) as folder:
+    with open_run_folder(tmp_path / "run", IDENTITY) as folder:
         scrap = folder.path / ".gelato-abcd1234"  # what the first one is writing just now
         scrap.mkdir()
         before = contents(folder.path)
         begin = time.monotonic()
         with pytest.raises(InputError, match="another process is writing this run; wait for it, or give another"):
-            opened(tmp_path / "run", IDENTITY, {}).__enter__()
+            open_run_folder(tmp_path / "run", IDENTITY).__enter__()
         assert time.monotonic() - begin < 1
         assert scrap.exists() and contents(folder.path) == before
-    with opened(tmp_path / "run", IDENTITY, {}):
+    with open_run_folder(tmp_path / "run", IDENTITY):
         assert not scrap.exists()  # left behind by a writer that is gone
 
 
@@ -80,16 +94,17 @@ def test_a_second_fit_in_another_process_is_refused_and_the_first_ends_undisturb
 
 def test_the_lock_ends_with_its_process(tmp_path):
     code = (
-        "import time\nfrom gelato.runs.folder import opened\n"
-        f"with opened({str(tmp_path / 'run')!r}, {IDENTITY!r}, {{}}):\n    print('in', flush=True)\n    time.sleep(60)"
+        "import time\nfrom gelato.runs.folder import open_run_folder\n"
+        f"with open_run_folder({str(tmp_path / 'run')!r}, {IDENTITY!r}):\n"
+        "    print('in', flush=True)\n    time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "in\n"
     with pytest.raises(InputError, match="another process"):
-        opened(tmp_path / "run", IDENTITY, {}).__enter__()
+        open_run_folder(tmp_path / "run", IDENTITY).__enter__()
     process.kill()
     process.communicate(timeout=30)
-    with opened(tmp_path / "run", IDENTITY, {}) as folder:
+    with open_run_folder(tmp_path / "run", IDENTITY) as folder:
         assert not folder.begun
 
 
@@ -98,11 +113,11 @@ def test_threads_of_one_process_are_kept_apart_too(tmp_path):
 
     def second():
         try:
-            opened(tmp_path / "run", IDENTITY, {}).__enter__()
+            open_run_folder(tmp_path / "run", IDENTITY).__enter__()
         except InputError as error:
             refused.append(str(error))
 
-    with opened(tmp_path / "run", IDENTITY, {}):
+    with open_run_folder(tmp_path / "run", IDENTITY):
         thread = threading.Thread(target=second)
         thread.start()
         thread.join()
@@ -158,24 +173,24 @@ def test_a_refused_start_in_a_folder_of_the_user_leaves_the_folder(tmp_path):
 
 
 def test_a_start_that_was_killed_before_it_kept_anything_blocks_no_other_settings(graph, tmp_path):
-    with opened(tmp_path / "run", IDENTITY, {}):
+    with open_run_folder(tmp_path / "run", IDENTITY):
         pass
-    with opened(tmp_path / "run", {**IDENTITY, "settings": {"depth": 4}}, {}) as folder:
+    with open_run_folder(tmp_path / "run", {**IDENTITY, "settings": {"depth": 4}}) as folder:
         assert json.loads((folder.path / CONFIG).read_text())["settings"] == {"depth": 4}
         folder.keep({"x": np.zeros(2)}, {"epoch": 1}, {"epoch": 1})
     with pytest.raises(InputError, match=r"holds another run \(its depth is 4, not 3\)"):
-        opened(tmp_path / "run", IDENTITY, {}).__enter__()
+        open_run_folder(tmp_path / "run", IDENTITY).__enter__()
     with pytest.raises(InputError, match="holds a run of made-up, not of another"):
-        opened(tmp_path / "run", {**IDENTITY, "method": "another"}, {}).__enter__()
+        open_run_folder(tmp_path / "run", {**IDENTITY, "method": "another"}).__enter__()
 
 
 def test_a_refusal_on_resuming_keeps_what_was_chosen(tmp_path):
-    with opened(tmp_path / "run", IDENTITY, {}) as folder:
-        folder.keep_chosen({"rank": 7})
-    with pytest.raises(InputError, match="no such device"), opened(tmp_path / "run", IDENTITY, {}):
+    with open_run_folder(tmp_path / "run", IDENTITY) as folder:
+        choose_once(folder, lambda trials: {"rank": 7})
+    with pytest.raises(InputError, match="no such device"), open_run_folder(tmp_path / "run", IDENTITY):
         raise InputError("no such device")
-    with opened(tmp_path / "run", IDENTITY, {}) as folder:
-        assert folder.chosen() == {"rank": 7}
+    with open_run_folder(tmp_path / "run", IDENTITY) as folder:
+        assert choose_once(folder, lambda trials: pytest.fail("it was chosen again")) == {"rank": 7}
 
 
 def test_a_model_is_saved_neither_over_files_of_the_user_nor_over_a_run(finished, graph, tmp_path):
@@ -202,8 +217,8 @@ def test_fitting_again_leaves_nothing_of_an_earlier_fit(finished, graph):
     again = Gelato(**FIXED).fit(split(graph, 1))
     again.fit(split(graph), run=folder)  # finished: read from the folder
     np.testing.assert_array_equal(again.weights_, model.weights_)
-    network = [value.numpy() for value in again._living().state_dict().values()]
-    for mine, theirs in zip(network, model._living().state_dict().values(), strict=True):
+    network = [value.numpy() for value in again._live_network().state_dict().values()]
+    for mine, theirs in zip(network, model._live_network().state_dict().values(), strict=True):
         np.testing.assert_array_equal(mine, theirs.numpy())
 
 
@@ -211,7 +226,7 @@ def test_other_settings_ask_for_another_fit(graph):
     model = Heuristic("ac").fit(graph)
     assert model.set_params(threads=1).fitted
     with pytest.raises(InputError, match="call fit first"):
-        model.set_params(options={"steps": 5}).scores()
+        model.set_params(steps=5).scores()
     trained = Gelato(**FIXED).fit(split(graph))
     assert trained.set_params(threads=1).fitted and not trained.set_params(steps=2).fitted
 
@@ -241,23 +256,28 @@ def as_format_3(folder):
         save_file(tensors, folder / name, metadata=words)
 
 
-def test_a_run_of_format_3_is_opened_and_resumed(graph, tmp_path):
-    hidden, folder = split(graph), tmp_path / "run"
-    model = Gelato(**FIXED).fit(hidden, run=folder)
+def test_a_run_of_format_3_is_refused_with_what_to_do(finished, graph, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(finished[1], folder)
     as_format_3(folder)
-    np.testing.assert_array_equal(open_run(folder).model.weights_, model.weights_)
-    np.testing.assert_array_equal(Gelato.load(folder).weights_, model.weights_)
+    refusal = r"has format '3', but this release of gelato reads 4; train again in a new folder, or use gelato 0\.1"
+    before = contents(folder)
+    for opening in (open_run, open_model, Gelato.load):
+        with pytest.raises(InputError, match=refusal):
+            opening(folder)
+    with pytest.raises(InputError, match=refusal):
+        Gelato(**FIXED).fit(split(graph), run=folder)
     (folder / MODEL).unlink()  # stopped after its last epoch
-    seen = []
-    again = Gelato(**FIXED).fit(hidden, run=folder, report=seen.append)
-    np.testing.assert_array_equal(again.weights_, model.weights_)
-    assert seen == [] and json.loads((folder / CONFIG).read_text())["format"] == FORMAT
+    with pytest.raises(InputError, match=refusal):
+        Gelato(**FIXED).fit(split(graph), run=folder)
+    del before[MODEL]
+    assert contents(folder) == before
 
 
 @pytest.mark.parametrize("told", ["5", "gelato run 2", "new", ""])
 def test_a_format_of_another_time_is_refused(tmp_path, told):
-    with pytest.raises(InputError, match="this release of gelato reads 3 and 4; train again"):
-        format_of({"format": told}, tmp_path / "model.safetensors")
+    with pytest.raises(InputError, match="this release of gelato reads 4; train again in a new folder, or use the rel"):
+        check_format({"format": told}, tmp_path / "model.safetensors")
 
 
 # Damage
@@ -298,12 +318,77 @@ def test_a_damaged_model_is_not_scored_with(graph, tmp_path):
             opening(folder)
 
 
+@pytest.mark.parametrize(
+    ("method", "name", "change"),
+    [
+        ("gelato", "links.pairs", lambda array: array + 10**6),
+        ("gelato", "links.pairs", lambda array: -array - 1),
+        ("gelato", "links.pairs", lambda array: array.astype(float)),
+        ("gelato", "links.observed", lambda array: array[:-1]),
+        ("gelato", "weights", lambda array: array[:-1]),
+        ("gelato", "scale", lambda array: array[:, None]),
+        ("spectral", "left", lambda array: array[:-1]),
+        ("spectral", "left", lambda array: array.astype(np.float32)),
+        ("spectral", "sign", lambda array: array[:-1]),
+        ("spectral", "values", lambda array: np.append(array, 1.0)),
+    ],
+)
+def test_a_model_whose_arrays_do_not_fit_its_graph_is_refused(graph, tmp_path, method, name, change):
+    options = FIXED | {"epochs": 1} if method == "gelato" else {"rank": 4, "power": 0.5, "self_loops": "all"}
+    make(method, **options).fit(graph).save(tmp_path)
+    tensors, words = read_tensors(tmp_path / MODEL)
+    open_model(tmp_path)
+    write_tensors(tmp_path / MODEL, tensors | {name: change(tensors[name])}, words)
+    with pytest.raises(
+        InputError, match=r"its files were edited or damaged \(array '\w+' .*; delete it and train again"
+    ):
+        open_model(tmp_path)
+
+
+def test_only_what_files_hold_is_blamed_on_the_files(finished, monkeypatch):
+    _, folder = finished
+
+    def fault(self, graph, settings, device):
+        raise KeyError("a fault of this package")
+
+    monkeypatch.setattr(Gelato, "network", fault)
+    monkeypatch.setattr(Gelato, "restore", TrainedPredictor.restore)
+    with pytest.raises(KeyError, match="a fault of this package"):
+        Gelato.load(folder)
+    monkeypatch.setattr(Gelato, "restore_facts", lambda self, learned, tensors: learned["none"])
+    with pytest.raises(
+        InputError, match=r"its files were edited or damaged \('none' is missing\); delete it and train"
+    ):
+        Gelato.load(folder)
+
+
+def test_an_error_of_the_code_passes_where_only_the_folder_is_named(tmp_path):
+    for error in (KeyError("x"), ValueError("x"), RuntimeError("x"), AttributeError("x")):
+        with pytest.raises(type(error), match="x"), naming(tmp_path):
+            raise error
+        with pytest.raises(InputError, match="edited or damaged"), refuse_damaged(tmp_path):
+            raise error
+    with pytest.raises(InputError, match=r": give another one$"), naming(tmp_path):
+        raise InputError("give another one")
+
+
+def test_what_a_stopped_run_keeps_is_called_what_its_method_trains_by(tmp_path):
+    for method, unit in (("boosted", "fold"), ("gcn", "epoch")):
+        folder = tmp_path / method
+        folder.mkdir()
+        assert describe_checkpoint(folder) is None
+        (folder / CONFIG).write_text(json.dumps({"format": FORMAT, "method": method}))
+        (folder / CHECKPOINT).write_bytes(b"")
+        (folder / EPOCHS).write_text('{"fold": "this word tells nothing"}\n')
+        assert describe_checkpoint(folder).startswith(f"1 {unit} is saved in {folder};")
+
+
 # Methods that learn nothing
 
 
 def test_a_heuristic_leaves_the_same_folder_with_its_settings_only(graph, tmp_path):
     hidden = split(graph)
-    model = Heuristic("ac", {"steps": 2}).fit(hidden, run=tmp_path / "run")
+    model = Heuristic("ac", steps=2).fit(hidden, run=tmp_path / "run")
     config = json.loads((tmp_path / "run" / CONFIG).read_text())
     assert (config["method"], config["settings"]["steps"]) == ("ac", 2)
     run = open_run(tmp_path / "run")

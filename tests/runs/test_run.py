@@ -93,7 +93,7 @@ def test_a_run_tells_what_it_was(whole, graph):
 def test_a_finished_run_is_not_trained_again(whole, graph):
     model, folder = whole
     seen = []
-    again = Gelato(**SETTINGS).fit(split(graph), run=folder, report=seen.append)
+    again = Gelato(**SETTINGS).fit(split(graph), run=folder, callbacks=seen.append)
     assert seen == []
     np.testing.assert_array_equal(again.weights_, model.weights_)
 
@@ -127,7 +127,7 @@ def test_an_unfinished_run_is_no_model(whole, graph, tmp_path):
         raise Stop
 
     with pytest.raises(Stop):
-        Gelato(**SETTINGS).fit(split(graph), run=tmp_path / "run", report=stop)
+        Gelato(**SETTINGS).fit(split(graph), run=tmp_path / "run", callbacks=stop)
     with pytest.raises(InputError, match="the run is not finished"):
         Gelato.load(tmp_path / "run")
 
@@ -170,6 +170,6 @@ def test_metrics_are_appended_while_training(graph, tmp_path):
     folder = tmp_path / "run"
     sizes = []
     report = lambda epoch: sizes.append(len((folder / "metrics.jsonl").read_text().splitlines()))  # noqa: E731
-    Gelato(**{**SETTINGS, "epochs": 4}).fit(split(graph), run=folder, report=report)
+    Gelato(**{**SETTINGS, "epochs": 4}).fit(split(graph), run=folder, callbacks=report)
     assert sizes == [1, 2, 3, 4]
     assert os.access(folder / MODEL, os.R_OK)

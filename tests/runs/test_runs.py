@@ -64,7 +64,7 @@ def test_a_run_of_a_split_has_its_training_links_and_all_links(runs, models, gra
     assert run.model.graph_.fingerprint == parts.train.fingerprint
     whole = run.whole()
     assert whole.graph_.fingerprint == graph.fingerprint and len(whole.links_.links) == graph.m
-    wanted = models["split"].applied(graph).scores().pairs(pairs)
+    wanted = models["split"].on(graph).scores().pairs(pairs)
     np.testing.assert_array_equal(whole.scores().pairs(pairs), wanted)
     assert run.model.graph_.m == parts.train.m  # which stays as it was
     run.model.check_split(parts)
@@ -83,7 +83,7 @@ def test_a_model_is_opened_for_all_links_of_its_graph(runs, models, graph, pairs
     for name in ("split", "whole"):
         found = open_model(runs / name)
         assert found.graph_.fingerprint == graph.fingerprint
-        wanted = models[name].applied(graph).scores().pairs(pairs)
+        wanted = models[name].on(graph).scores().pairs(pairs)
         np.testing.assert_array_equal(found.scores().pairs(pairs), wanted)
 
 
@@ -91,11 +91,11 @@ def test_a_model_is_opened_for_all_links_of_its_graph(runs, models, graph, pairs
 def test_a_model_is_applied_where_the_graph_is_another(runs, models, graph, pairs, name):
     found = open_model(runs / name, graph)
     assert list(found.remarks_) == []
-    np.testing.assert_array_equal(found.scores().pairs(pairs), models[name].applied(graph).scores().pairs(pairs))
+    np.testing.assert_array_equal(found.scores().pairs(pairs), models[name].on(graph).scores().pairs(pairs))
     fewer = graph.without(graph.edges[::4])
     found = open_model(runs / name, fewer)
     assert found.graph_.fingerprint == fewer.fingerprint and len(found.links_.links) == fewer.m
-    wanted = models[name].applied(fewer).scores().pairs(pairs)
+    wanted = models[name].on(fewer).scores().pairs(pairs)
     np.testing.assert_array_equal(found.scores().pairs(pairs), wanted)
     blank = replace(graph, attributes=graph.attributes * 0.5)  # the same links, other attributes
     assert open_model(runs / name, blank).graph_.attributes.max() == 0.5
@@ -117,13 +117,13 @@ def test_a_model_scales_the_attributes_of_new_nodes_as_its_own(tmp_path, how):
     np.testing.assert_array_equal(np.asarray(found.graph_.attributes), expected)
     np.testing.assert_array_equal(open_model(tmp_path / "run").graph_.attributes, graph.attributes)
     raw = read_graph(tmp_path / "few.csv", attributes=read_attributes(tmp_path / "new.csv", scale="none"))
-    np.testing.assert_array_equal(np.asarray(found.applied(raw).graph_.attributes), expected)
+    np.testing.assert_array_equal(np.asarray(found.on(raw).graph_.attributes), expected)
 
 
 def test_suggestions_come_in_the_names_of_the_graph_given_not_of_the_one_learned_from(runs, graph):
     other = replace(graph, names=np.array([f"m{i}" for i in range(graph.n)], dtype=object))
     found = open_model(runs / "whole", other)
-    assert all(u.startswith("m") and v.startswith("m") for u, v, _ in found.predict_top(5))
+    assert all(u.startswith("m") and v.startswith("m") for u, v, _ in found.suggest(5, repeats=0, reasons=False))
     assert found.unseen(other).all()  # its nodes are others
     renamed = replace(graph, attribute_names=np.array([f"v{j}" for j in range(30)], dtype=object))
     with pytest.raises(InputError, match="only 0 of 30 attribute columns are in the graph"):

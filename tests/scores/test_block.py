@@ -12,12 +12,12 @@ from scipy.sparse import diags_array
 from gelato.datasets import load
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.kernels.bins import TOLERANCE, anchored_levels, counts_of
+from gelato.kernels.score_bins import TOLERANCE, anchored_levels, counts_of
 from gelato.methods import HEURISTICS
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import Candidates
-from gelato.scores import BlockScores, DenseScores
+from gelato.scores import BlockScores
 from gelato.splits import split
 from graphs import random_graph
 
@@ -162,7 +162,7 @@ def test_rows_of_a_users_function_are_asked_for_once_too():
 
     labels = np.arange(200) % 10
     candidates = candidates_of(200, False, labels)
-    rank(DenseScores(200, rows, block_rows=16), candidates, threads=1)
+    rank(BlockScores.from_rows(200, rows, block_rows=16), candidates, threads=1)
     sources = len(np.unique(candidates.positives[:, 0]))
     assert len(asked) == 200 + sources
 
@@ -239,7 +239,7 @@ def test_the_positives_of_a_dense_graph_keep_their_levels():
         return np.einsum("pf,pf->p", left[pairs[:, 0]], vectors[pairs[:, 1]])
 
     scores = BlockScores(len(d), lambda rows, columns: left[rows] @ vectors[columns].T, listed=listed)
-    levels = scores.levels(scores.scored(parts.test))
+    levels = scores.levels(scores.score_list(parts.test))
     assert len(parts.test) == 133_488
     assert levels.sizes[0] >= 133_400
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from gelato.methods import HEURISTICS
-from gelato.methods.heuristics import autocovariance
 from gelato.scores import BlockScores, LiftedScores, key_of
+from gelato.scores.autocovariance import autocovariance
 from graphs import random_graph
 
 DIFFERENT = [

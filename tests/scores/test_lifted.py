@@ -14,10 +14,8 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods import HEURISTICS
 from gelato.ranking import metrics
-from gelato.ranking.compilation import compile_for
-from gelato.ranking.densities import densities
-from gelato.ranking.estimate import estimate
-from gelato.ranking.rank import rank
+from gelato.ranking.estimate import scan_cost
+from gelato.ranking.rank import compile_kernels_for, densities, rank
 from gelato.ranking.top import top
 from gelato.regimes import Candidates
 from gelato.scores import LiftedScores
@@ -195,8 +193,8 @@ def test_lifted_scores_are_counted_compiled_and_estimated_like_others():
     graph, random = random_graph(11), np.random.default_rng(1)
     scores, place = places(graph, "ac", some_pairs(graph, random, 0.3))
     candidates = hidden(graph, random)
-    compile_for(scores)
-    assert estimate(scores, candidates).seconds > 0
+    compile_kernels_for(scores)
+    assert scan_cost(scores, candidates).seconds > 0
     edges = np.array([-1.0, 0.25, 10.0])
     links = {tuple(pair) for pair in candidates.excluded.tolist()}
     values = [float(place(*pair)[1]) for pair in reference.all_pairs(graph.n, False) if pair not in links]

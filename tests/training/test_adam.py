@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from gelato.training.adam import Adam, AdamW
+from gelato.training.task import Adam, AdamW
 
 LIGHT = """
 import sys, torch
-from gelato.training.adam import Adam, AdamW
+from gelato.training.task import Adam, AdamW
 for kind in (Adam, AdamW):
     weight = torch.nn.Parameter(torch.ones(3))
     optimizer = kind([weight])

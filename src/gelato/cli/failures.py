@@ -11,9 +11,8 @@ from typing import Any
 import click
 
 from gelato import PROGRAM
-from gelato.cli.show import one_line
+from gelato.cli.display import one_line
 from gelato.errors import GelatoError, InputError
-from gelato.runs.processes import ProcessLost, launched
 
 REPAIRABLE, INTERNAL, STOPPED = 2, 70, 130
 """Exit codes: what the user can repair, a fault of this package, and Ctrl-C."""
@@ -23,11 +22,12 @@ DEBUG = "GELATO_DEBUG"
 
 THREAD_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 MEMORY_HINT = "use fewer --threads, a smaller --top, another --method such as cn, or a machine with more memory"
-LONGEST_WORD = 400
+LONGEST_WORD, LONGEST_LINE = 400, 1600
+"""Letters of a word, and of a message, that are printed: of longer ones the middle is left out."""
 
 
-def explained(error: BaseException) -> tuple[int, str] | None:
-    """Exit code and line for an error; ``None`` for what is to be shown as it is."""
+def report_errors(error: BaseException) -> tuple[int, str] | None:
+    """Exit code and message for an error; ``None`` if its traceback is to be shown."""
     if isinstance(error, GelatoError):
         return REPAIRABLE, str(error)
     if isinstance(error, click.ClickException):
@@ -42,18 +42,13 @@ def explained(error: BaseException) -> tuple[int, str] | None:
     return None if os.environ.get(DEBUG) else (INTERNAL, _unexpected(error))
 
 
-def tells(error: BaseException, code: int) -> bool:
-    """Whether this process prints its failure: what the user can repair is told by the first process of a machine."""
-    try:
-        return code != REPAIRABLE or isinstance(error, ProcessLost) or launched().local == 0
-    except InputError:
-        return True
-
-
-def line(text: str) -> str:
+def one_error_line(text: str) -> str:
     """What is printed for a failure: one line, without very long words."""
     words = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][:40]}...", text)
-    return f"{PROGRAM}: {one_line(words)}"
+    line = one_line(words)
+    if len(line) > LONGEST_LINE:
+        line = f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"  # the repair stands last
+    return f"{PROGRAM}: {line}"
 
 
 def check_environment() -> None:
@@ -64,13 +59,13 @@ def check_environment() -> None:
             raise InputError(f"{name} must be a whole number from 1 to 999999, got {value!r}; correct or unset it")
 
 
-class Group(click.Group):
+class ErrorReportingGroup(click.Group):
     """Commands, with near matches for one that is mistyped."""
 
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
         """The command that the arguments name."""
         if args and not args[0].startswith("-") and self.get_command(context, args[0]) is None:
-            from gelato.lookup import close_names, question
+            from gelato.name_lookup import close_names, question
 
             commands = self.list_commands(context)
             hint = question(close_names(args[0], commands)) or f"known: {', '.join(commands)}"
@@ -95,35 +90,37 @@ def _is_memory(error: BaseException) -> bool:
 
 
 def _memory(error: BaseException) -> str:
-    """What needed how much, as far as the error says, and what helps."""
-    from gelato.memory import available_memory, in_words
+    """A message with the size that was asked for, if the error has it, what is available, and what to try."""
+    from gelato.formatting import binary_size
+    from gelato.memory.usage import available_memory
 
     text = str(error)
     needed = re.search(r"allocate ([0-9.]+ [KMGTPE]iB)", text)
     count = re.search(r"allocate ([0-9]+) bytes", text)
-    size = needed[1] if needed else in_words(int(count[1])) if count else None
+    size = needed[1] if needed else binary_size(int(count[1])) if count else None
     shape = re.search(r"for an array with shape (\([0-9, ]*\))", text)
     what = f" for {size}" if size else ""
     what += f" (an array of shape {shape[1]})" if shape else ""
     left = available_memory()
-    room = "" if left is None else f", {in_words(left)} is available"
+    room = "" if left is None else f", {binary_size(left)} is available"
     return f"not enough memory{what}{room}{_place(error)}; {MEMORY_HINT}"
 
 
 def _place(error: BaseException) -> str:
-    """Which module of this package was at work."""
-    root = Path(__file__).parent.parent
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        if path.is_relative_to(root) and path.parent.name != "cli":
-            return f" (in {path.relative_to(root.parent)}, {frame.name})"
-    return ""
+    """The innermost module of this package in the traceback, in brackets; empty if there is none."""
+    inner = [(path, frame) for path, frame in _own_frames(error) if path.parent.name != "cli"]
+    return f" (in {inner[-1][0]}, {inner[-1][1].name})" if inner else ""
+
+
+def _own_frames(error: BaseException) -> list[tuple[Path, traceback.FrameSummary]]:
+    """The frames of the traceback in this package, each after its path below the package's folder."""
+    root, frames = Path(__file__).parent.parent, traceback.extract_tb(error.__traceback__)
+    return [(Path(f.filename).relative_to(root.parent), f) for f in frames if root in Path(f.filename).parents]
 
 
 def _unexpected(error: BaseException) -> str:
-    root = Path(__file__).parent.parent
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if root in Path(frame.filename).parents]
-    place = f" at {Path(frames[-1].filename).relative_to(root.parent)}:{frames[-1].lineno}" if frames else ""
+    frames = _own_frames(error)
+    place = f" at {frames[-1][0]}:{frames[-1][1].lineno}" if frames else ""
     return (
         f"unexpected {type(error).__name__}{place}: {str(error)[:300]}; this is a bug in {PROGRAM}: please report it "
         f"with your command ({DEBUG}=1 shows the traceback)"

@@ -1,27 +1,31 @@
-"""Options that several commands share, and how they become a graph and a split."""
+"""Options that several commands share."""
 
-import json
 from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import click
 
-from gelato.cli.places import places
-from gelato.cli.show import hold, progress_bar
-from gelato.cli.values import COUNT, Count, Number, RegimeName, Size
+from gelato.cli.engine_options import engine_options
+from gelato.cli.option_types import COUNT, Count, Number, number_of_bytes, regime_name, regimes_like
 
-if TYPE_CHECKING:
-    from gelato.graph import Graph
-    from gelato.splits import Split
+path_option = partial(click.option, type=click.Path())
+"""An option that takes a file or a folder."""
 
-LONGEST_SEED = 20
-"""Digits of a seed; longer ones are refused like words."""
+shown_option = partial(click.option, show_default=True)
+"""An option whose default the help shows."""
+
+DATA_ROOT = path_option("--data-root", metavar="DIR", help="Folder of npz files to use instead of downloading.")
+
+TRAINING_SEED = click.option("--seed", type=Count(0), help="Seed for training  [default: 0, or --config's]")
 
 GRAPH = [
     click.argument("graph", type=click.Path()),
-    click.option(
-        "--attributes", type=click.Path(), metavar="FILE", help="Attribute table for an edge list, one node per row."
+    path_option(
+        "--attributes",
+        metavar="FILE",
+        multiple=True,
+        help="Attribute table for an edge list, one node per row. May be repeated; the tables are joined.",
     ),
     click.option("--directed", is_flag=True, help="Treat the links of an edge list as directed."),
     click.option(
@@ -30,9 +34,7 @@ GRAPH = [
         help="Whether the two node columns hold different kinds of nodes, such as users and films  [default: detected]",
     ),
     click.option(
-        "--source",
-        metavar="COLUMN",
-        help="Column of the first node  [default: one called source, from, ..., or first]",
+        "--source", metavar="COLUMN", help="Column of the first node  [default: one called source, from, ..., or first]"
     ),
     click.option(
         "--target",
@@ -69,7 +71,7 @@ GRAPH = [
         "kinds",
         multiple=True,
         metavar="COLUMN=KIND",
-        help="Kind of an attribute column: number, category, text or drop. May be repeated.",
+        help="Kind of an attribute column: number, category, list, text or drop. May be repeated.",
     ),
     click.option(
         "--missing",
@@ -81,39 +83,25 @@ GRAPH = [
         type=click.Choice(["none", "standard", "rank"]),
         help="How to scale numeric attributes of a table  [default: standard]",
     ),
-    click.option(
-        "--data-root",
-        type=click.Path(),
-        metavar="DIR",
-        help="Folder of npz files to use instead of downloading.",
-    ),
+    DATA_ROOT,
 ]
 """GRAPH, and how to read it. Columns are given by name, or by number counted from 1."""
 
-COLUMNS = ("source", "target", "among", "weight", "time", "predicted", "key")
-"""Options of GRAPH that name columns."""
-OPTIONAL_COLUMNS = ("weight", "time", "predicted")
-"""Those of them that can be none."""
-READ_AS_GIVEN = ("attributes", "directed", "bipartite", "negative", "delimiter", "header", "missing", "scale")
-"""Options of GRAPH that are passed on as they are."""
-
 READING = [
     *GRAPH,
-    click.option(
+    path_option(
         "--split",
         "split_name",
         default="paper",
         show_default=True,
-        type=click.Path(),
         metavar="paper|SEED|time|FILE",
         help="Which links to hide: the paper's split, a split with another seed, the latest links, or a saved split.",
     ),
-    click.option(
+    shown_option(
         "--ratios",
         nargs=2,
         type=Number(),
         default=(0.05, 0.10),
-        show_default=True,
         metavar="VALID TEST",
         help="Shares of links to hide for validation and for testing.",
     ),
@@ -135,36 +123,23 @@ TESTING = [
         metavar="NAME=VALUE",
         help="Any option in 'gelato methods': beta=0.01, or ac.steps=2 for one of several methods. May be repeated.",
     ),
-    click.option(
+    shown_option(
         "--regime",
-        type=RegimeName(),
+        callback=regime_name,
+        shell_complete=regimes_like,
         default="unbiased",
-        show_default=True,
         metavar="unbiased|partitioned|biased",
         help="Which non-links to rank against: all, those inside METIS parts, or a sample.",
     ),
-    click.option("--parts", type=COUNT, default=10, show_default=True, help="Number of METIS parts."),
-    click.option(
-        "--ratio",
-        type=COUNT,
-        default=1,
-        show_default=True,
-        help="Number of sampled non-links per hidden link.",
-    ),
-    click.option(
-        "--seed",
-        type=Count(0),
-        default=0,
-        show_default=True,
-        help="Seed for the parts or the sample.",
-    ),
+    shown_option("--parts", type=COUNT, default=10, help="Number of METIS parts."),
+    shown_option("--ratio", type=COUNT, default=1, help="Number of sampled non-links per hidden link."),
+    shown_option("--seed", type=Count(0), default=0, help="Seed for the parts or the sample."),
 ]
 """Which method options and which non-links a test uses."""
 
 TRAINING = [
-    click.option(
+    path_option(
         "--config",
-        type=click.Path(),
         metavar="FILE",
         help="Settings: a TOML file with a [model] table, or one that ships with gelato, such as paper/cora.",
     ),
@@ -175,32 +150,19 @@ TRAINING = [
         metavar="NAME=VALUE",
         help="One setting, such as epochs=20; overrides --config. May be repeated.",
     ),
-    *places(),
+    *engine_options(),
 ]
 """How a model is trained."""
 
-REHEARSING = [
-    click.option(
+HIDING_LINKS = [
+    shown_option(
         "--hide",
         type=Number(0, 1, min_open=True, max_open=True),
         default=0.1,
-        show_default=True,
         help="Share of links to hide in each trial that estimates the precision.",
     ),
-    click.option(
-        "--repeats",
-        type=Count(0),
-        default=5,
-        show_default=True,
-        help="Number of such trials; 0 skips them.",
-    ),
-    click.option(
-        "--seed",
-        type=Count(0),
-        default=0,
-        show_default=True,
-        help="Seed for everything random.",
-    ),
+    shown_option("--repeats", type=Count(0), default=5, help="Number of such trials; 0 skips them."),
+    shown_option("--seed", type=Count(0), default=0, help="Seed for everything random."),
 ]
 """How the precision of suggestions is estimated."""
 
@@ -209,46 +171,45 @@ COMPARING = [
         "--budget",
         type=Number(min=0),
         metavar="MINUTES",
-        help="Time limit for comparing methods, without --method  [default: 10]",
-    ),
+        help="Time limit for the whole command, without --method  [default: 3]",
+    )
 ]
-"""How long ``auto`` may compare methods."""
+"""How long a command may take in which ``auto`` compares methods."""
 
 RUNNING = [
     click.option("--threads", type=Count(1), metavar="N", help="Number of threads  [default: all cores]"),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("--quiet", is_flag=True, help="Show no progress and no remarks."),
 ]
-"""How to run."""
+"""Threads, output format and verbosity."""
 
 
-def _cap(context: click.Context, option: click.Parameter, size: int | None) -> None:
-    """Cap the memory of this process while a command runs."""
+def _cap(context: click.Context, option: click.Parameter, size: str | None) -> None:
+    """Set the limit that the estimates of this command are compared with."""
     if size is not None and not context.resilient_parsing:
-        from gelato.scratch import capped
+        from gelato.memory.cap import capped
 
-        context.with_resource(capped(size))
+        context.with_resource(capped(number_of_bytes(context, option, size)))
 
 
 CAPPED = [
     click.option(
         "--memory",
-        type=Size(),
         metavar="SIZE",
         expose_value=False,
         is_eager=True,
         callback=_cap,
-        help="Limit the memory of the whole process to SIZE, such as 4G; what does not fit is kept in files.",
+        help="Refuse what is estimated to need more memory than SIZE, such as 4G, before anything large is read.",
     )
 ]
-"""How much memory may be taken; for methods that need no training."""
+"""How much memory a command may need, by estimate; for methods that need no training."""
 
 
 class ManyNodes(click.Command):
-    """A command whose ``--for`` takes all that follows it up to the next option."""
+    """A command whose ``--for`` takes all words that follow it, up to the next option."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Put ``--for`` before each of the nodes."""
+        """Repeat ``--for`` before each of its nodes, as click expects."""
         spread: list[str] = []
         many = False
         for arg in args:
@@ -261,7 +222,7 @@ class ManyNodes(click.Command):
 
 
 def options(*groups: list[Callable[..., Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command all options of some groups."""
+    """A decorator that adds all options of some groups to a command, in this order."""
 
     def given(command: Callable[..., None]) -> Callable[..., None]:
         for option in reversed([option for group in groups for option in group]):
@@ -271,118 +232,18 @@ def options(*groups: list[Callable[..., Any]]) -> Callable[[Callable[..., None]]
     return given
 
 
-def method_option(
-    about: str, *, several: bool = True, required: bool = False
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """--method, looked up before anything is read or downloaded."""
+def method_option(about: str, *, several: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option --method; its names are looked up before anything is read or downloaded."""
 
     def known(context: click.Context, parameter: click.Parameter, names: str | None) -> str | None:
         if names is None or context.resilient_parsing:  # the latter while a shell completes a line
             return names
-        from gelato.evaluation.naming import EVERY, listed
+        from gelato.evaluation.method_options import EVERY, parse_method_list
 
         if several and names == EVERY:
             return names
         if not several and "," in names:
             raise click.UsageError(f"--method takes one method here, got {names}", context)
-        return ",".join(listed(names))
+        return ",".join(parse_method_list(names))
 
-    metavar = "M[,M...]" if several else "M"
-    return click.option("--method", required=required, metavar=metavar, callback=known, help=about)
-
-
-def with_graph(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn GRAPH and the options that tell how to read it into a name and a Graph."""
-
-    @wraps(command)
-    def run(graph: str, data_root: str | None, quiet: bool, as_json: bool = False, **rest: Any) -> None:
-        from gelato.datasets.loading import open_graph_and_notes
-
-        reading = _reading(rest)
-        if rest.get("model") is not None and reading["attributes"] is not None:
-            from gelato.methods.making import columns_of
-
-            reading["like"] = columns_of(rest["model"])
-        from gelato.evaluation.footprint import check_file
-
-        hidden = sum(rest["ratios"]) if "ratios" in rest else rest.get("hide", 0) * bool(rest.get("repeats"))
-        check_file(graph, reading["attributes"], hidden, rest.get("method"))
-        with progress_bar(f"downloading {graph}", quiet, unit="bytes") as progress:
-            opened = open_graph_and_notes(graph, data_root=data_root, progress=progress, **reading)
-        hold(() if quiet or as_json else opened.remarks(graph))
-        command(name=opened.name, graph=opened.graph, quiet=quiet, as_json=as_json, **rest)
-
-    return run
-
-
-def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    """How GRAPH is read: its options, taken out of all options, as ``read_graph`` takes them."""
-    from gelato.io.table import ShellColumn
-
-    reading = {name: options.pop(name) for name in READ_AS_GIVEN}
-    for name in COLUMNS:
-        column = options.pop(name)
-        none = name in OPTIONAL_COLUMNS and column == "none"
-        reading[name] = False if none else None if column is None else ShellColumn(column)
-    reading["isolated"] = options.pop("isolated") or ("keep" if reading["attributes"] is not None else None)
-    reading["kinds"] = dict(map(_kind, options.pop("kinds"))) or None
-    return reading
-
-
-def _kind(text: str) -> tuple[str, str]:
-    column, equals, kind = text.rpartition("=")
-    if not equals:
-        raise click.UsageError(f"--kind takes COLUMN=KIND, such as zip=category, got {text!r}")
-    return column, kind
-
-
-def with_split(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn GRAPH and the options that tell how to read and split it into a name and a Split, and method options too."""
-
-    @with_graph
-    @wraps(command)
-    def run(
-        graph: "Graph",
-        split_name: str,
-        ratios: tuple[float, float],
-        others: tuple[str, ...],
-        steps: int | None = None,
-        self_loops: str | None = None,
-        dtype: str | None = None,
-        **rest: Any,
-    ) -> None:
-        from gelato.evaluation.footprint import check_graph
-
-        given = named_options(others, steps=steps, self_loops=self_loops, dtype=dtype)
-        check_graph(graph, sum(ratios), rest.get("method"))
-        command(split=_split(graph, split_name, ratios), options=given, **rest)
-
-    return run
-
-
-def named_options(others: tuple[str, ...], **named: Any) -> dict[str, Any]:
-    """Options given as NAME=VALUE, before those given one by one that are not ``None``."""
-    return {key: value for key, value in named.items() if value is not None} | dict(map(_option, others))
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise click.UsageError(f"--option takes NAME=VALUE, such as beta=0.01, got {text!r}")
-    try:
-        return name, json.loads(value)
-    except RecursionError:
-        raise click.UsageError(f"--option {name}: the value is nested too deeply; give a number or a word") from None
-    except ValueError:
-        return name, value
-
-
-def _split(graph: "Graph", name: str, ratios: tuple[float, float]) -> "Split":
-    from gelato.splits import Split, split, split_by_time
-
-    if name == "time":
-        return split_by_time(graph, ratios)
-    if name.endswith(".npz"):
-        return Split.load(name, graph)
-    is_seed = name.isascii() and name.isdecimal() and len(name) <= LONGEST_SEED
-    return split(graph, int(name) if is_seed else name, ratios)
+    return click.option("--method", metavar="M[,M...]" if several else "M", callback=known, help=about)

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from gelato.cli.sharding import merging
+
 Inputs = Sequence[tuple[str, str]]
 """Files and folders that a command reads, each after what the user calls it."""
 
@@ -24,7 +26,7 @@ def outputs(**checks: Check) -> Callable[[Callable[..., None]], Callable[..., No
     def checked(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def run(**given: Any) -> None:
-            from gelato.io.outputs import made_folders
+            from gelato.io.write.outputs import create_folders
 
             names = {each.name: _called(each) for each in click.get_current_context().command.params}
             inputs = _inputs(given, checks)
@@ -33,7 +35,7 @@ def outputs(**checks: Check) -> Callable[[Callable[..., None]], Callable[..., No
                 checks[name](names[name], path, inputs)
             with ExitStack() as stack:
                 for path in goals.values():
-                    stack.enter_context(made_folders(Path(path).parent))
+                    stack.enter_context(create_folders(Path(path).parent))
                 command(**given)
 
         return run
@@ -41,25 +43,25 @@ def outputs(**checks: Check) -> Callable[[Callable[..., None]], Callable[..., No
     return checked
 
 
-def part_file(option: str, path: str, inputs: Inputs) -> None:
-    """The part of a share."""
+def shard_file(option: str, path: str, inputs: Inputs) -> None:
+    """The file of a shard."""
     if not path.endswith(".npz"):
         raise click.UsageError(f"--shard writes an npz file: its name must end in .npz, got {path}")
     _file(option, path, inputs)
 
 
 def file_of_links(option: str, path: str, inputs: Inputs) -> None:
-    """A table of suggestions; the run beside it is checked too. With --shard, its part."""
+    """A table of suggestions; the run beside it is checked too. With --shard, the file of the shard."""
     from gelato.io.files import format_of
-    from gelato.io.tables import WRITERS
+    from gelato.io.tables.files import WRITERS
 
     context = click.get_current_context()
     if context.params.get("shard") is not None:
-        part_file(option, path, inputs)
+        shard_file(option, path, inputs)
         return
     format_of(Path(path), WRITERS)
     _file(option, path, inputs)
-    if context.params.get("run") is None and context.params.get("model") is None:
+    if merging() is None and context.params.get("run") is None and context.params.get("model") is None:
         run_folder(option, str(Path(path).with_suffix(".run")), inputs)
 
 
@@ -80,15 +82,15 @@ def page(option: str, path: str, inputs: Inputs) -> None:
 def run_folder(option: str, path: str, inputs: Inputs) -> None:
     """The folder of a run; the run that lies there already is no input, but no file of it may be one."""
     from gelato.runs.files import OWN
-    from gelato.runs.folder import check_place
+    from gelato.runs.folder import check_run_path
 
-    check_place(Path(path))
+    check_run_path(Path(path))
     _folder(option, path, OWN, inputs)
 
 
 def search_folder(option: str, path: str, inputs: Inputs) -> None:
     """The folder of a search for settings."""
-    from gelato.evaluation.tune import OWN, check_folder
+    from gelato.evaluation.search_folder import OWN, check_folder
 
     check_folder(Path(path))
     _folder(option, path, OWN, inputs)
@@ -104,13 +106,13 @@ def result_folder(option: str, path: str, inputs: Inputs) -> None:
 
 
 def _file(option: str, path: str, inputs: Inputs) -> None:
-    from gelato.io.outputs import check_output
+    from gelato.io.write.outputs import check_output
 
     check_output(path, _with_contents(inputs), option)
 
 
 def _folder(option: str, path: str, own: Sequence[str], inputs: Inputs) -> None:
-    from gelato.io.outputs import check_output, check_parent
+    from gelato.io.write.outputs import check_output, check_parent
 
     check_parent(Path(path) / "file")
     for name in own:

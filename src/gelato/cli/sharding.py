@@ -1,73 +1,89 @@
-"""A command dealt to several processes: --shard, and the command merge."""
+"""A command run in shards: --shard, and the command merge.
+
+A shard file says what was run as data: a step, and options of it by name. ``merge`` checks each option by itself, as
+the command line would, and only those in ``RECORDED`` are known; nothing that a file says is run as a command line.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gelato.cli.options import RUNNING, options
-from gelato.cli.places import ENGINE
-from gelato.cli.show import say_unless
-from gelato.cli.values import ShareNumber
+from gelato.cli.display import remark_unless
+from gelato.cli.engine_options import ENGINE
+from gelato.cli.option_types import shard_number
+from gelato.cli.options import CAPPED, RUNNING, options, path_option
+from gelato.errors import InputError
 
 if TYPE_CHECKING:
-    from gelato.ranking.shares import Merged, Share
-    from gelato.runs.predictor import StoredPredictor
+    from gelato.prediction.predictor import LinkPredictor
+    from gelato.ranking.shard_files import ShardedCall
+    from gelato.ranking.shards import MergedShards
 
-OWN = ("--shard", "--out", "--threads", "--json", "--quiet")
-"""Options that may differ between the shares of a command."""
+TRAINED = "train once with 'gelato fit GRAPH --out DIR', then give --model DIR to every shard"
 
-FLAGS = ("--json", "--quiet")
-"""Those of them without a value."""
+_READING = (
+    *("graph", "attributes", "directed", "bipartite", "source", "target", "among", "weight", "time", "predicted"),
+    *("negative", "delimiter", "header", "isolated", "key", "kinds", "missing", "scale", "data_root"),
+)
+_TESTING = ("split_name", "ratios", "steps", "self_loops", "dtype", "regime", "parts", "ratio", "no_resume", "models")
+_CHOOSING = ("top", "per_node", "nodes", "between", "exclude", "min_score", "min_chance")
+_SUGGESTING = (*_CHOOSING, "safe_csv", "hide", "repeats", "reasons")
+_METHOD = ("method", "config", "others", "device", "seed")
 
-TRAINED = "train once with 'gelato fit GRAPH --out DIR', then give --model DIR to every share"
+RECORDED = {"evaluate": (*_READING, *_TESTING, *_METHOD), "predict": (*_READING, *_SUGGESTING, *_METHOD, "model")}
+"""Parameters that a shard file holds, by step.
 
+Paths among them are only read: the graph, its attributes, a split, a configuration, a model, pairs to exclude. What a
+command writes to (--out, --run) and how it runs (--threads, --engine, --memory, --json, --quiet) is not recorded.
+"""
 
-@dataclass(frozen=True)
-class Invocation:
-    """A command line, and the parts that its results are taken from, if it is run by ``merge``."""
-
-    args: tuple[str, ...]
-    merged: "Merged | None" = None
-
+MERGED = "gelato.merged"
+"""Key of ``click.Context.meta`` under which ``merge`` passes its shards to the command it repeats."""
 
 SHARDING = click.option(
     "--shard",
-    type=ShareNumber(),
+    callback=shard_number,
     metavar="I/N",
-    help="Rank only share I of N, and write it to --out; 'gelato merge' joins all shares.",
+    help="Rank only shard I of N, and write it to --out; 'gelato merge' joins all shards.",
 )
 
 
 @contextmanager
-def sharing(shard: tuple[int, int] | None, out: str | None) -> "Iterator[Share | None]":
-    """Let what is ranked in the block be the share that was asked for, or be taken from merged parts."""
+def sharding(shard: tuple[int, int] | None, out: str | None, quiet: bool) -> Iterator[None]:
+    """Let what is ranked in the block be the shard that was asked for, or be taken from merged shards."""
     from gelato.ranking.engines import running_on
 
-    invocation = click.get_current_context().find_object(Invocation)
     if shard is not None:
-        from gelato.ranking.shares import Share
+        from gelato.ranking.shards import Shard
 
         assert out is not None
-        args = () if invocation is None else invocation.args
-        share = Share(*shard, _common(args), Path(out))
-        with running_on(share.engine):
-            yield share
-        share.finish()
-    elif invocation is not None and invocation.merged is not None:
-        with running_on(invocation.merged.engine):
-            yield None
+        own = Shard(*shard, _recorded(click.get_current_context()), Path(out))
+        with running_on(own.engine):
+            yield
+        own.finish()
+        remark_unless(quiet)(
+            f"wrote shard {own.number} of {own.count} to {own.path}; once all are written, run 'gelato merge FILE...'"
+        )
+    elif (merged := merging()) is not None:
+        with running_on(merged.engine):
+            yield
     else:
-        yield None
+        yield
+
+
+def merging() -> "MergedShards | None":
+    """The shards that the results of the current command are taken from, where ``merge`` runs it."""
+    merged: MergedShards | None = click.get_current_context().meta.get(MERGED)
+    return merged
 
 
 def check_shard(shard: tuple[int, int] | None, out: str | None) -> bool:
-    """Whether a share is asked for; refuse one without a place for its part."""
+    """Whether a shard is asked for; refuse one without a place for its file."""
     if shard is not None and out is None:
-        raise click.UsageError("--shard needs --out FILE, where its share is written")
+        raise click.UsageError("--shard needs --out FILE, where its shard is written")
     engine = click.get_current_context().meta.get(ENGINE)
     if shard is not None and engine == "ray":
         raise click.UsageError("--shard and --engine ray both divide the work; use one of them")
@@ -76,8 +92,8 @@ def check_shard(shard: tuple[int, int] | None, out: str | None) -> bool:
     return shard is not None
 
 
-def check_shared(predictors: "Sequence[StoredPredictor]") -> None:
-    """Refuse methods that every share would train anew, each perhaps with another outcome."""
+def check_fitted(predictors: "Sequence[LinkPredictor]") -> None:
+    """Refuse methods that every shard would train anew, each perhaps with another outcome."""
     from gelato.methods import METHODS
 
     for predictor in predictors:
@@ -85,42 +101,80 @@ def check_shared(predictors: "Sequence[StoredPredictor]") -> None:
             raise click.UsageError(f"--shard does not train {predictor.method}; {TRAINED}")
 
 
-def say_share(share: "Share", quiet: bool) -> None:
-    """Say where a share is."""
-    say_unless(quiet)(
-        f"wrote share {share.number} of {share.count} to {share.path}; once all are written, run 'gelato merge FILE...'"
-    )
+def _recorded(context: click.Context) -> "ShardedCall":
+    """The step and the recorded options of the current command."""
+    from gelato.ranking.shard_files import ShardedCall
+
+    step = context.command.name or ""
+    values = {name: context.params[name] for name in RECORDED[step] if context.params[name] not in (None, ())}
+    return ShardedCall(step, {name: list(value) if type(value) is tuple else value for name, value in values.items()})
 
 
-def _common(args: Sequence[str]) -> tuple[str, ...]:
-    """A command line without the options that are a share's own."""
-    kept: list[str] = []
-    rest = iter(args)
-    for arg in rest:
-        name, equals, _ = arg.partition("=")
-        if name not in OWN:
-            kept.append(arg)
-        elif name not in FLAGS and not equals:
-            next(rest, None)
-    return tuple(kept)
+@click.command(epilog="Example: gelato merge shards/*.npz")
+@click.argument("shards", nargs=-1, required=True, type=click.Path())
+@path_option("--out", metavar="FILE", help="Write the links of 'predict' to this file.")
+@options(CAPPED, RUNNING)
+def merge(shards: tuple[str, ...], out: str | None, threads: int | None, as_json: bool, quiet: bool) -> None:
+    """Join the SHARDS that 'gelato evaluate' or 'gelato predict' wrote with --shard, as if one process had run it all.
 
-
-@click.command(epilog="Example: gelato merge shares/*.npz")
-@click.argument("shares", nargs=-1, required=True, type=click.Path())
-@click.option("--out", type=click.Path(), metavar="FILE", help="Write the links of 'predict' to this file.")
-@options(RUNNING)
-def merge(shares: tuple[str, ...], out: str | None, threads: int | None, as_json: bool, quiet: bool) -> None:
-    """Join the SHARES that 'gelato evaluate' or 'gelato predict' wrote with --shard, as if one process had run it all.
-
-    Run it in the folder where the shares were run: the graph is read again.
+    Run it in the folder where the shards were made: the graph, and the model if there is one, are read again. The
+    shards say which files these are. Only --out is written.
     """
-    from gelato.ranking.shares import Merged
+    from gelato.ranking.rank import WrongCounts
+    from gelato.ranking.shards import MergedShards
 
-    merged = Merged.read([Path(share) for share in shares])
-    if out is not None and merged.command[0] != "predict":
-        raise click.UsageError(f"--out is for the links of 'predict'; these are shares of '{merged.command[0]}'")
-    own = [*(["--out", out] if out else []), *(["--threads", str(threads)] if threads else [])]
-    own += ["--json"] * as_json + ["--quiet"] * quiet
-    args = [*merged.command, *own]
-    root = click.get_current_context().find_root().command
-    root.main(args=args, standalone_mode=False, obj=Invocation(tuple(args), merged))
+    merged = MergedShards.read([Path(shard) for shard in shards])
+    step = merged.call.step
+    if out is not None and step != "predict":
+        raise click.UsageError(f"--out is for the links of 'predict'; these are shards of '{step}'")
+    context = click.get_current_context()
+    command = context.find_root().command
+    assert isinstance(command, click.Group)
+    replayed = command.get_command(context, step)
+    assert replayed is not None and replayed.callback is not None
+    with replayed.make_context(step, ["graph"], parent=context) as own:  # a placeholder, and all defaults
+        own.params |= _checked(merged.call, own)
+        own.params |= {"shard": None, "out": out, "threads": threads, "as_json": as_json, "quiet": quiet}
+        own.meta[MERGED] = merged
+        _check_local(own.params["graph"], own.params["data_root"])
+        try:
+            own.invoke(replayed.callback, **own.params)
+        except WrongCounts:
+            raise InputError("the counts in the shards are not those of all pairs; make the shards again") from None
+
+
+def _checked(call: "ShardedCall", context: click.Context) -> dict[str, Any]:
+    """The options of a call, each checked as the command line checks it."""
+    known = {each.name: each for each in context.command.params if each.name in RECORDED[call.step]}
+    checked: dict[str, Any] = {}
+    for name, value in call.options.items():
+        if name not in known:
+            raise InputError(f"the shards hold the option {name[:40]!r}, which {call.step} does not record")
+        try:
+            checked[name] = known[name].process_value(context, _typed(known[name], value))
+        except (click.ClickException, TypeError, ValueError) as error:
+            reason = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            raise InputError(f"the shards cannot be merged: {reason} (option {name}); make them again") from None
+    if "graph" not in checked:
+        raise InputError("the shards do not say of which graph they are; make them again")
+    return checked
+
+
+def _typed(parameter: click.Parameter, value: Any) -> Any:
+    """A value of an option, if it is of the very type that the option has: click would convert it."""
+    several = parameter.multiple or parameter.nargs != 1
+    kinds = ((click.types.BoolParamType, (bool,)), (click.IntRange, (int,)), (click.FloatRange, (int, float)))
+    kind = next((own for group, own in kinds if isinstance(parameter.type, group)), (str,))
+    values = value if several and isinstance(value, list) else [value]
+    if isinstance(value, list) != several or any(type(each) not in kind for each in values):
+        raise TypeError(f"it must be {'a list of ' * several}{' or '.join(each.__name__ for each in kind)}")
+    return tuple(values) if several else value
+
+
+def _check_local(graph: str, data_root: str | None) -> None:
+    """Refuse a dataset that is not on this machine: merging downloads nothing."""
+    from gelato.datasets import DATASETS
+    from gelato.datasets.locations import dataset_location
+
+    if graph in DATASETS and str(dataset_location(graph, data_root)) == "not downloaded":
+        raise InputError(f"the shards are of {graph}, which is not on this machine; merge where they were made")

@@ -5,17 +5,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-
-import numpy as np
-from scipy.sparse import csr_array
+from typing import TYPE_CHECKING
 
 from gelato.datasets.download import Remote
 from gelato.errors import InputError
-from gelato.graph import Graph
-from gelato.sparse.bands import Matrix, bands, hash_bands, spans
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from gelato.graph import Graph
+    from gelato.sparse.row_bands import Matrix
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Dataset:
     """One entry of ``DATASETS``.
 
@@ -23,11 +25,8 @@ class Dataset:
         name: its name in ``load``.
         files: the files to download.
         reader: reads the graph from the folder of the files.
-        nodes: number of nodes ``n``.
-        links: number of links ``m``.
-        attributes: number of attributes ``f``.
-        source: where it comes from.
-        licence: licence of the source, or what is known about it.
+        nodes, links, attributes: how many it has.
+        source, licence: where it comes from, and the licence there, or what is known about it.
         content_sha256: ``content_sha256`` of the graph, or ``None`` where it is not known.
         embedded: whether it is part of the package.
         extra: the extra, and package of the same name, that the reader needs.
@@ -36,7 +35,7 @@ class Dataset:
 
     name: str
     files: tuple[Remote, ...]
-    reader: Callable[[Path], Graph]
+    reader: "Callable[[Path], Graph]"
     nodes: int
     links: int
     attributes: int
@@ -47,31 +46,31 @@ class Dataset:
     extra: str | None = None
     repeats: bool = False
 
-    def check(self, graph: Graph, place: str) -> None:
+    def check(self, graph: "Graph", place: str) -> None:
         """Refuse a graph from ``place`` that is not the published one."""
-        for rule, expected, actual in (
-            ("nodes", self.nodes, graph.n),
-            ("links", self.links, graph.m),
-            ("attributes", self.attributes, graph.f),
-        ):
+        for rule, actual in (("nodes", graph.n), ("links", graph.m), ("attributes", graph.f)):
+            expected = getattr(self, rule)
             if actual != expected and not (rule == "links" and self.repeats and actual < expected):
                 raise InputError(f"{place} is not {self.name}: {expected:,} {rule} expected, got {actual:,}")
-        if self.content_sha256 is not None and (actual_hash := content_sha256(graph)) != self.content_sha256:
-            raise InputError(
-                f"{place} is not {self.name}: expected content sha256 {self.content_sha256}, got {actual_hash}"
-            )
+        if self.content_sha256 is not None and (found := content_sha256(graph)) != self.content_sha256:
+            raise InputError(f"{place} is not {self.name}: expected content sha256 {self.content_sha256}, got {found}")
 
 
-def content_sha256(graph: Graph) -> str:
+def content_sha256(graph: "Graph") -> str:
     """SHA-256 of the content of a graph, whatever its file format: links, attributes and labels.
 
     Links are hashed as int64, attributes as CSR without stored zeros (int64 positions, float32 values), labels as
     int64 if they are integers and as text if not; weights, times and names do not count.
 
+    >>> from gelato import Graph
     >>> graph = Graph.from_edges([[0, 1], [1, 2]])
     >>> content_sha256(graph) == content_sha256(Graph.from_edges([[2, 1], [1, 0]], names=["a", "b", "c"]))
     True
     """
+    import numpy as np
+
+    from gelato.sparse.row_bands import hash_bands, spans
+
     digest = hashlib.sha256(f"gelato content {graph.n} {graph.m} {graph.f} {graph.directed}".encode())
     for rows in spans(graph.edges):
         digest.update(graph.edges[rows].astype("<i8").tobytes())
@@ -84,8 +83,13 @@ def content_sha256(graph: Graph) -> str:
     return digest.hexdigest()
 
 
-def _single(attributes: Matrix) -> Iterator[csr_array]:
+def _single(attributes: "Matrix") -> "Iterator[csr_array]":
     """Attributes in single precision, without stored zeros."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    from gelato.sparse.row_bands import bands
+
     for band in bands(attributes):
         single = csr_array(band.astype(np.float32))
         single.eliminate_zeros()

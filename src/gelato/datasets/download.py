@@ -47,11 +47,9 @@ class TooLarge(http.client.HTTPException):
 
 @dataclass(frozen=True)
 class Remote:
-    """A file on a server.
+    """A file at an address, and the name of its local copy.
 
     Attributes:
-        name: name of the local copy.
-        url: its address.
         sha256: hash of its bytes; ``None`` if only its parsed content is checked.
         most: bytes it has at most.
     """
@@ -77,8 +75,6 @@ def fetch(
     The bytes go to ``name.part``, from which the next attempt, or the next process, resumes.
 
     Args:
-        remote: the file.
-        folder: where to keep it.
         progress: called after every chunk.
         timeout: seconds of silence after which the connection counts as lost.
         attempts: how often to try in all.
@@ -92,11 +88,11 @@ def fetch(
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock"):  # released when the process ends, whatever ends it
             if not _intact(target, remote):  # another process may have been first
-                _download(remote, target, progress, timeout, attempts, pause, otherwise)
+                transfer = _Transfer(remote, target.with_name(f"{target.name}.part"), progress, timeout)
+                _download(transfer, target, attempts, pause, otherwise)
     except OSError as error:
-        raise GelatoError(
-            f"cannot write to {folder}: {error.strerror or error}; set GELATO_CACHE to another folder"
-        ) from error
+        reason = error.strerror or error
+        raise GelatoError(f"cannot write to {folder}: {reason}; set GELATO_CACHE to another folder") from error
     return target
 
 
@@ -110,18 +106,9 @@ def _intact(path: Path, remote: Remote) -> bool:
     return path.is_file() and remote.sha256 in (None, sha256(path))
 
 
-def _download(
-    remote: Remote,
-    target: Path,
-    progress: Progress | None,
-    timeout: float,
-    attempts: int,
-    pause: float,
-    otherwise: str,
-) -> None:
-    part = target.with_name(f"{target.name}.part")
+def _download(transfer: "_Transfer", target: Path, attempts: int, pause: float, otherwise: str) -> None:
+    remote, part = transfer.remote, transfer.part
     continued = part.exists()
-    transfer = _Transfer(remote, part, progress, timeout)
     for attempt in range(attempts):
         if attempt:
             time.sleep(pause * 2 ** (attempt - 1))
@@ -139,10 +126,8 @@ def _download(
         part.unlink()
         if not continued:
             raise InputError(f"{remote.url} has changed: expected sha256 {remote.sha256}, got {actual}; {otherwise}")
-        continued, reason = (
-            False,
-            f"expected sha256 {remote.sha256}, got {actual}",
-        )  # the part kept from before may be wrong
+        continued = False  # the part kept from before may be wrong
+        reason = f"expected sha256 {remote.sha256}, got {actual}"
     raise GelatoError(f"cannot download {remote.url}: {reason} ({attempts} attempts); {otherwise}")
 
 
@@ -221,9 +206,7 @@ def _final(error: BaseException) -> bool:
     """Whether trying again is useless: the server refuses, or its name cannot be resolved."""
     if isinstance(error, urllib.error.HTTPError):
         return error.code not in TRANSIENT_CODES
-    if isinstance(error, TooLarge):
-        return True
-    return isinstance(error, urllib.error.URLError) and isinstance(error.reason, socket.gaierror)
+    return isinstance(error, TooLarge) or isinstance(getattr(error, "reason", None), socket.gaierror)
 
 
 def _reason(error: BaseException) -> str:

@@ -48,7 +48,7 @@ def block_model(
     References:
         P. W. Holland, K. B. Laskey, S. Leinhardt: Stochastic blockmodels: first steps. Social Networks 5, 1983.
     """
-    for name, share in (("p_in", p_in), ("p_out", p_out), ("noise", noise)):
+    for name, share in {"p_in": p_in, "p_out": p_out, "noise": noise}.items():
         if not 0 <= share <= 1:
             raise InputError(f"{name} must lie in [0, 1], got {share}")
     if not len(sizes) or min(sizes) < 1:
@@ -62,13 +62,9 @@ def block_model(
     block = np.repeat(np.arange(len(sizes)), sizes)
     node, end = np.arange(len(block)), np.cumsum(sizes)[block]
     inside = _drawn_pairs(node + 1, end - node - 1, p_in, rng)
-    across = _drawn_pairs(end, len(block) - end, p_out, rng)
-    return Graph.from_edges(
-        np.concatenate([inside, across]),
-        len(block),
-        attributes=_block_words(block, len(sizes), attributes, words, noise, rng) if attributes else None,
-        labels=block,
-    )
+    edges = np.concatenate([inside, _drawn_pairs(end, len(block) - end, p_out, rng)])
+    drawn = _block_words(block, len(sizes), attributes, words, noise, rng) if attributes else None
+    return Graph.from_edges(edges, len(block), attributes=drawn, labels=block)
 
 
 def two_cliques(size: int, *, bridge: bool = False) -> Graph:
@@ -85,9 +81,8 @@ def two_cliques(size: int, *, bridge: bool = False) -> Graph:
     u, v = np.triu_indices(size, 1)
     clique = np.column_stack([u, v])[1:]  # the first pair is (0, 1)
     extra = np.array([[size - 1, 2 * size - 1]] if bridge else [], dtype=np.int64).reshape(-1, 2)
-    return Graph.from_edges(
-        np.concatenate([clique, clique + size, extra]), 2 * size, labels=np.repeat(np.arange(2), size)
-    )
+    edges = np.concatenate([clique, clique + size, extra])
+    return Graph.from_edges(edges, 2 * size, labels=np.repeat(np.arange(2), size))
 
 
 def _drawn_pairs(first: NDArray[np.int64], count: NDArray[np.int64], p: float, rng: np.random.Generator) -> Pairs:
@@ -106,10 +101,8 @@ def _block_words(
     shape = (len(block), words)
     typical = block[:, None] + blocks * (rng.random(shape) * own[:, None]).astype(np.int64)
     drawn = np.where(rng.random(shape) < noise, rng.integers(attributes, size=shape), typical)
-    matrix = csr_array(
-        (np.ones(drawn.size, dtype=np.float32), drawn.ravel(), np.arange(0, drawn.size + 1, words)),
-        shape=(len(block), attributes),
-    )
+    rows = (np.ones(drawn.size, dtype=np.float32), drawn.ravel(), np.arange(0, drawn.size + 1, words))
+    matrix = csr_array(rows, shape=(len(block), attributes))
     matrix.sum_duplicates()
     matrix.data[:] = 1
     return matrix

@@ -1,6 +1,5 @@
 """Graphs by name, checked."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -10,17 +9,16 @@ from typing import Any
 from gelato.datasets.catalog import DATASETS
 from gelato.datasets.dataset import Dataset
 from gelato.datasets.download import Progress, fetch
-from gelato.datasets.folder import Location, cache_folder, contents, data_folder, file_in, read_file, stem
+from gelato.datasets.locations import Folder, cache_folder, data_folder, dataset_location, file_stem, npz_names
 from gelato.errors import InputError, MissingDependency
 from gelato.graph import Graph
 from gelato.io import read_graph
 from gelato.io.formats import read_graph_and_notes
-from gelato.io.summary import Reading
+from gelato.io.npz import read_npz
+from gelato.io.stored_files import check_regular
 
 STORED = ("graph.npz", "config.json")
 """Files that every folder of a run holds; the first is its graph."""
-
-Folder = str | os.PathLike[str] | None
 
 
 def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress: Progress | None = None) -> Graph:
@@ -35,9 +33,9 @@ def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress:
     >>> load("debian-sample")
     Graph(3,727 nodes, 7,283 links, 1,258 attributes)
     """
-    place = where(name, data_root, cache)
+    place = dataset_location(name, data_root, cache)
     if place.kind == "folder" and place.path is not None:
-        graph = read_file(place.path)
+        graph = read_npz(place.path)
         if name in DATASETS:
             DATASETS[name].check(graph, str(place.path))
         return graph
@@ -48,24 +46,24 @@ def load(name: str, *, data_root: Folder = None, cache: Folder = None, progress:
         return graph
     if root is not None:
         raise InputError(
-            f"{root} does not contain {stem(name)}.npz; it has {contents(root)}; "
+            f"{root} does not contain {file_stem(name)}.npz; it has {npz_names(root)}; "
             "add the file, or unset GELATO_DATA and leave out data_root to download it"
         )
     return _from_files(dataset, cache_folder(cache) / name, progress)
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedGraph:
     """A graph, its name, and what was read of it from tables, in words, where that was so."""
 
     name: str
     graph: Graph
-    reading: Reading | None = None
+    reading: list[str] | None = None
 
     def remarks(self, spec: str) -> list[str]:
         """What is worth telling: what was read or, where only the graph tells, what was dropped."""
         if self.reading is not None:
-            return self.reading.lines()
+            return self.reading
         dropped = self.graph.dropped
         return [f"{spec}: {dropped}"] if dropped.loops or dropped.repeats else []
 
@@ -89,20 +87,19 @@ def open_graph(
 
 def open_graph_and_notes(
     spec: str, *, data_root: Folder = None, progress: Progress | None = None, **reading: Any
-) -> Opened:
+) -> OpenedGraph:
     """As ``open_graph``, with what was read in words."""
     path = Path(spec)
-    given = {
-        name: value for name, value in reading.items() if value is not None and (name, value) != ("directed", False)
-    }
+    given = {key: value for key, value in reading.items() if value is not None and (key, value) != ("directed", False)}
     if spec in DATASETS or not (path.suffix or path.exists() or len(path.parts) > 1):
         _refuse(given, f"{spec!r} is a dataset, not a file")
-        return Opened(spec, load(spec, data_root=data_root, progress=progress))
+        return OpenedGraph(spec, load(spec, data_root=data_root, progress=progress))
     if is_stored(path):
         _refuse(given, f"{spec} is the folder of a run, which holds its graph")
-        return Opened(path.resolve().name.removesuffix(".run"), read_graph(path / STORED[0]))
+        check_regular(path / STORED[0], own=True)
+        return OpenedGraph(path.resolve().name.removesuffix(".run"), read_graph(path / STORED[0]))
     graph, notes = read_graph_and_notes(path, **given)
-    return Opened(path.name.partition(".")[0], graph, notes)
+    return OpenedGraph(path.name.partition(".")[0], graph, notes)
 
 
 def _refuse(given: Mapping[str, Any], reason: str) -> None:
@@ -116,52 +113,10 @@ def is_stored(path: Path) -> bool:
     return all((path / name).is_file() for name in STORED)
 
 
-def where(name: str, data_root: Folder = None, cache: Folder = None) -> Location:
-    """Where ``load`` would take this dataset from; nothing is read or downloaded.
-
-    >>> print(where("debian-sample"))
-    embedded
-    """
-    root = data_folder(data_root)
-    if root is not None and (path := file_in(root, name)) is not None:
-        return Location("folder", path)
-    if name not in DATASETS and root is not None:
-        raise InputError(f"unknown dataset {name!r}; known: {', '.join(sorted(DATASETS))}; {root} has {contents(root)}")
-    dataset = DATASETS[name]
-    if dataset.embedded:
-        return Location("embedded")
-    folder = cache_folder(cache) / name
-    if all((folder / remote.name).is_file() for remote in dataset.files):
-        return Location("cached", folder)
-    return Location("not downloaded")
-
-
-def listing(data_root: Folder = None) -> list[dict[str, Any]]:
-    """Every known dataset with its sizes and its location, then the other npz files of the data folder."""
-    rows: list[dict[str, Any]] = [
-        {
-            "name": name,
-            "nodes": dataset.nodes,
-            "links": dataset.links,
-            "attributes": dataset.attributes,
-            "where": str(where(name, data_root)),
-            "source": dataset.source,
-            "licence": dataset.licence,
-        }
-        for name, dataset in DATASETS.items()
-    ]
-    root = data_folder(data_root)
-    known = {stem(name) for name in DATASETS}
-    for path in sorted(root.glob("*.npz")) if root is not None else ():
-        if path.stem not in known:
-            rows.append({"name": path.stem, "where": str(Location("folder", path))})
-    return rows
-
-
 def _from_files(dataset: Dataset, folder: Path, progress: Progress | None) -> Graph:
     if dataset.extra is not None and find_spec(dataset.extra) is None:  # before a long download rather than after it
         raise MissingDependency(f"dataset {dataset.name}", dataset.extra, dataset.extra)
-    otherwise = f"try again, or put {stem(dataset.name)}.npz into a folder and set GELATO_DATA to that folder"
+    otherwise = f"try again, or put {file_stem(dataset.name)}.npz into a folder and set GELATO_DATA to that folder"
     for remote in dataset.files:
         fetch(remote, folder, progress=progress, otherwise=otherwise)
     try:

@@ -27,9 +27,7 @@ DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Ru
 def read_ogb(folder: Path, *, name: str) -> Graph:
     """The whole graph of an ``ogbl-*`` set: its training, validation and test links.
 
-    Args:
-        folder: holds the downloaded ``<archive>.zip``, or the folder ``ogbl_*`` that ``ogb`` unpacks from it.
-        name: the name of the set in OGB, such as ``ogbl-ddi``.
+    The folder holds the downloaded ``<archive>.zip``, or the folder ``ogbl_*`` that ``ogb`` unpacks from it.
     """
     try:
         from ogb.linkproppred import LinkPropPredDataset
@@ -44,8 +42,8 @@ def read_ogb(folder: Path, *, name: str) -> Graph:
         with contextlib.redirect_stdout(io.StringIO()):  # ogb prints what it does
             dataset = LinkPropPredDataset(name, root=str(folder))
         processed.unlink(missing_ok=True)
-        graph, split = dataset[0], _split(place / "split" / str(dataset.meta_info["split"]))
-        return from_ogb(graph, split)
+        split = place / "split" / str(dataset.meta_info["split"])
+        return from_ogb(dataset[0], {phase: read_torch(split / f"{phase}.pt") for phase in ("train", "valid", "test")})
     except MemoryError:
         raise
     except Exception as error:  # a damaged folder can fail in any way
@@ -60,16 +58,12 @@ def from_ogb(graph: Mapping[str, Any], split: Mapping[str, Mapping[str, Any]]) -
     """
     phases = [split[phase] for phase in ("train", "valid", "test")]
     edges = np.concatenate([np.asarray(phase["edge"]) for phase in phases])
-    times = None
+    times, attributes = None, graph.get("node_feat")
     if all("year" in phase for phase in phases):
         times = np.concatenate([np.asarray(phase["year"], dtype=np.float64).ravel() for phase in phases])
-    attributes = graph.get("node_feat")
-    return Graph.from_edges(
-        edges,
-        int(graph["num_nodes"]),
-        times=times,
-        attributes=None if attributes is None else np.asarray(attributes, dtype=np.float32),
-    )
+    if attributes is not None:
+        attributes = np.asarray(attributes, dtype=np.float32)
+    return Graph.from_edges(edges, int(graph["num_nodes"]), times=times, attributes=attributes)
 
 
 def _unpack(folder: Path, name: str) -> None:
@@ -113,7 +107,3 @@ def _check_sizes(folder: Path) -> None:
                         raise InputError(f"{path} unpacks to more than {MOST_BYTES:,} bytes; delete {folder}")
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{folder} is not a readable OGB folder: {path.name}: {error}; delete it") from error
-
-
-def _split(folder: Path) -> dict[str, Any]:
-    return {phase: read_torch(folder / f"{phase}.pt") for phase in ("train", "valid", "test")}

@@ -19,6 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gelato.errors import InputError
+from gelato.io.stored_files import open_stored
+
+MOST_BYTES = 1 << 30
+"""Largest size of a file."""
 
 _OPERATIONS = (
     "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT "
@@ -28,7 +32,7 @@ _OPERATIONS = (
     "PUT BINPUT LONG_BINPUT MEMOIZE GET BINGET LONG_BINGET"
 )
 OPERATIONS = frozenset(_OPERATIONS.split())
-"""What a pickle of numbers is made of."""
+"""The pickle operations that arrays of numbers need; all others are refused."""
 
 MOST_DIMENSIONS = 4
 
@@ -61,7 +65,7 @@ class Inert:
         raise pickle.UnpicklingError("this class has no state")
 
 
-class Kind:
+class StandInType:
     """Stands for a ``numpy.dtype`` of numbers."""
 
     __slots__ = ("dtype",)
@@ -76,18 +80,20 @@ class Kind:
         self.dtype = self.dtype.newbyteorder(state[1])
 
 
-class Array:
+class StandInArray:
     """Stands for a ``numpy.ndarray``; ``value`` is a copy of what the pickle holds."""
 
     __slots__ = ("value",)
-    value: NDArray[Any]
+
+    def __init__(self, value: NDArray[Any] | None = None) -> None:
+        self.value = value
 
     def __setstate__(self, state: Any) -> None:
         _, shape, kind, by_columns, raw = state
-        self.value = numbers(raw, kind, shape, "F" if by_columns else "C")
+        self.value = array_from_bytes(raw, kind, shape, "F" if by_columns else "C")
 
 
-class Matrix:
+class StandInMatrix:
     """Stands for a ``csr_matrix`` of any version of SciPy."""
 
     __slots__ = ("fields",)
@@ -99,7 +105,7 @@ class Matrix:
     def value(self) -> csr_array:
         """The matrix, checked."""
         try:
-            data, indices, indptr = (plain(self.fields[name]) for name in ("data", "indices", "indptr"))
+            data, indices, indptr = (plain_value(self.fields[name]) for name in ("data", "indices", "indptr"))
             matrix = csr_array((data, indices, indptr), shape=self.fields.get("_shape", self.fields.get("shape")))
             matrix.check_format()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -107,12 +113,14 @@ class Matrix:
         return matrix
 
 
-def numbers(raw: Any, kind: Any, shape: Any, order: Any) -> NDArray[Any]:
+def array_from_bytes(raw: Any, kind: Any, shape: Any, order: Any) -> NDArray[Any]:
     """A copy of raw bytes as an array; refused if they are not exactly as many as the shape takes."""
     if isinstance(raw, str):
         raw = raw.encode("latin1")  # a byte string of Python 2
     sizes = isinstance(shape, tuple) and all(type(size) is int and size >= 0 for size in shape)
-    if not (isinstance(raw, bytes | bytearray) and type(kind) is Kind and sizes and len(shape) <= MOST_DIMENSIONS):
+    if not (
+        isinstance(raw, bytes | bytearray) and type(kind) is StandInType and sizes and len(shape) <= MOST_DIMENSIONS
+    ):
         raise pickle.UnpicklingError("it is not an array of numbers")
     if math.prod(shape) * kind.dtype.itemsize != len(raw) or order not in ("C", "F"):
         raise pickle.UnpicklingError(f"an array of shape {shape} and type {kind.dtype} does not have {len(raw)} bytes")
@@ -120,29 +128,30 @@ def numbers(raw: Any, kind: Any, shape: Any, order: Any) -> NDArray[Any]:
     return flat.astype(kind.dtype.newbyteorder("=")).reshape(shape, order=order)
 
 
-def plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """What a stand-in stands for; the values of a dictionary too."""
-    if isinstance(value, Array):
-        if not hasattr(value, "value"):
+    if isinstance(value, StandInArray):
+        if value.value is None:
             raise pickle.UnpicklingError("an array has no content")
         return value.value
-    if isinstance(value, Matrix):
+    if isinstance(value, StandInMatrix):
         return value.value()
-    return {key: plain(each) for key, each in value.items()} if isinstance(value, dict) else value
+    return {key: plain_value(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-def kind_of(name: Any, *_: object) -> Kind:
+def numeric_type(name: Any, *_: object) -> StandInType:
     """Stands for ``numpy.dtype``; only types of numbers are admitted."""
     if not (isinstance(name, str) and re.fullmatch("[biuf][1248]", name)):
         raise pickle.UnpicklingError(f"an array of type {name!r} is not an array of numbers")
-    return Kind(np.dtype(name))
+    return StandInType(np.dtype(name))
 
 
+NEW_ARRAY = Call(lambda *_: StandInArray())
 STAND_INS: Mapping[tuple[str, str], Any] = {
-    ("numpy.core.multiarray", "_reconstruct"): Call(lambda *_: Array()),
+    ("numpy.core.multiarray", "_reconstruct"): NEW_ARRAY,
     ("numpy", "ndarray"): Inert,
-    ("numpy", "dtype"): Call(kind_of),
-    ("scipy.sparse.csr", "csr_matrix"): Matrix,
+    ("numpy", "dtype"): Call(numeric_type),
+    ("scipy.sparse.csr", "csr_matrix"): StandInMatrix,
     ("collections", "defaultdict"): Call(lambda *_: {}),
     ("__builtin__", "list"): Inert,
 }
@@ -164,7 +173,7 @@ class Unpickler(pickle.Unpickler):
             raise InputError(f"asks for {module}.{name}, which no dataset needs") from None
 
     def persistent_load(self, pid: Any) -> Any:
-        """What lies outside the pickle; nothing does."""
+        """Refuse references to objects outside the pickle."""
         raise pickle.UnpicklingError("it needs an object that is not in the file")
 
 
@@ -186,8 +195,9 @@ def pickle_length(data: bytes, begin: int = 0) -> int:
 def read_pickle(path: Path) -> Any:
     """The content of a Planetoid pickle: an array, a ``csr_array``, or a dictionary of lists."""
     try:
-        data = path.read_bytes()
-        return plain(Unpickler(data[: pickle_length(data)], STAND_INS).load())
+        with open_stored(path, MOST_BYTES) as stream:
+            data = stream.read()
+        return plain_value(Unpickler(data[: pickle_length(data)], STAND_INS).load())
     except InputError as error:
         raise InputError(f"{path} {error}; it is not the published file: delete it to download it again") from None
     except MemoryError:

@@ -37,16 +37,13 @@ def debian_sample() -> Graph:
     >>> debian_sample()
     Graph(3,727 nodes, 7,283 links, 1,258 attributes)
     """
-    with (
-        resources.files("gelato.datasets").joinpath(SAMPLE_FILE).open("rb") as file,
-        np.load(file, allow_pickle=False) as arrays,
-    ):
+    sample = resources.files("gelato.datasets").joinpath(SAMPLE_FILE)
+    with sample.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        rows = (arrays["x_data"], arrays["x_indices"], arrays["x_indptr"])
         return Graph.from_edges(
             arrays["edges"],
             int(arrays["num_nodes"]),
-            attributes=csr_array(
-                (arrays["x_data"], arrays["x_indices"], arrays["x_indptr"]), shape=tuple(arrays["x_shape"])
-            ),
+            attributes=csr_array(rows, shape=tuple(arrays["x_shape"])),
             names=arrays["names"],
             attribute_names=arrays["x_names"],
             labels=arrays["y_names"][arrays["y"]],

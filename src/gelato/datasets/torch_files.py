@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.datasets.pickles import Array, Call, Inert, Kind, Unpickler, kind_of, numbers, pickle_length, plain
+from gelato.datasets import pickles
 from gelato.errors import InputError
+from gelato.io.stored_files import check_regular
 
 MAGIC = 0x1950A86A20F9469CFC6C
 """What a file begins with if it is older than the zip format: it, a version, the machine, and then the object."""
@@ -28,10 +29,11 @@ STORAGES = {
 def read_torch(path: Path) -> dict[str, Any]:
     """The dictionary of arrays in a file; anything but numbers is refused."""
     try:
+        check_regular(path)
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"has {path.stat().st_size:,} bytes; at most {MOST_BYTES:,} are read")
         value = _zipped(path) if zipfile.is_zipfile(path) else _older(path.read_bytes())
-        content = plain(value)
+        content = pickles.plain_value(value)
     except InputError as error:
         raise InputError(f"{path} {error}") from None
     except MemoryError:
@@ -51,14 +53,14 @@ def _zipped(path: Path) -> Any:
         if len(top) != 1:
             raise InputError("does not hold exactly one data.pkl")
         data = archive.read(top[0])
-        return _Tensors(data[: pickle_length(data)], archive, top[0].removesuffix("data.pkl")).load()
+        return _Tensors(data[: pickles.pickle_length(data)], archive, top[0].removesuffix("data.pkl")).load()
 
 
 def _older(data: bytes) -> Any:
     values, begin = [], 0
     for _ in range(4):
-        end = pickle_length(data, begin)
-        values.append(Unpickler(data[begin:end], NAMES).load())
+        end = pickles.pickle_length(data, begin)
+        values.append(pickles.Unpickler(data[begin:end], NAMES).load())
         begin = end
     if values[0] != MAGIC:
         raise pickle.UnpicklingError("it was not written by torch.save")
@@ -77,7 +79,7 @@ class _Storage:
         raise pickle.UnpicklingError("a storage has no state")
 
 
-class _Tensors(Unpickler):
+class _Tensors(pickles.Unpickler):
     """Also reads tensors, whose numbers are other members of the archive."""
 
     def __init__(self, data: bytes, archive: zipfile.ZipFile, prefix: str) -> None:
@@ -87,12 +89,12 @@ class _Tensors(Unpickler):
     def persistent_load(self, pid: Any) -> _Storage:
         """The storage that a tensor names."""
         tag, kind, key, _, size = pid
-        if tag != "storage" or type(kind) is not Kind or not re.fullmatch("[0-9]{1,9}", key):
+        if tag != "storage" or type(kind) is not pickles.StandInType or not re.fullmatch("[0-9]{1,9}", key):
             raise pickle.UnpicklingError("a tensor has no storage of numbers")
-        return _Storage(numbers(self._archive.read(f"{self._prefix}data/{key}"), kind, (size,), "C"))
+        return _Storage(pickles.array_from_bytes(self._archive.read(f"{self._prefix}data/{key}"), kind, (size,), "C"))
 
 
-def _tensor(storage: Any, offset: Any, size: Any, stride: Any, *_: object) -> Array:
+def _tensor(storage: Any, offset: Any, size: Any, stride: Any, *_: object) -> pickles.StandInArray:
     """A tensor whose numbers lie row after row, as those of whole tensors do."""
     if type(storage) is not _Storage or not all(type(each) is int and each >= 0 for each in (offset, *size, *stride)):
         raise pickle.UnpicklingError("a tensor is not made of numbers")
@@ -100,16 +102,12 @@ def _tensor(storage: Any, offset: Any, size: Any, stride: Any, *_: object) -> Ar
     rows = tuple(int(np.prod(size[i + 1 :], dtype=object)) for i in range(len(size)))
     if tuple(stride) != rows and count > 1:
         raise pickle.UnpicklingError(f"a tensor of shape {size} has strides {stride}, not {rows}")
-    array = Array()
     part = storage.flat[offset : offset + count]
-    array.value = part.reshape(size).copy()  # fails where the storage has fewer numbers
-    return array
+    return pickles.StandInArray(part.reshape(size).copy())  # fails where the storage has fewer numbers
 
 
-def _from_buffer(raw: Any, kind: Any, shape: Any, order: Any, *_: object) -> Array:
-    array = Array()
-    array.value = numbers(raw, kind, shape, order)
-    return array
+def _from_buffer(raw: Any, kind: Any, shape: Any, order: Any, *_: object) -> pickles.StandInArray:
+    return pickles.StandInArray(pickles.array_from_bytes(raw, kind, shape, order))
 
 
 def _encoded(text: Any, encoding: Any) -> bytes:
@@ -119,13 +117,13 @@ def _encoded(text: Any, encoding: Any) -> bytes:
 
 
 NAMES: Mapping[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): Inert,
-    ("numpy", "dtype"): Call(kind_of),
-    ("_codecs", "encode"): Call(_encoded),
-    ("collections", "OrderedDict"): Call(lambda *_: {}),
-    ("torch._utils", "_rebuild_tensor_v2"): Call(_tensor),
-    **{(f"numpy.{core}.multiarray", "_reconstruct"): Call(lambda *_: Array()) for core in ("core", "_core")},
-    **{(f"numpy.{core}.numeric", "_frombuffer"): Call(_from_buffer) for core in ("core", "_core")},
-    **{("torch", name): Kind(np.dtype(code)) for name, code in STORAGES.items()},
+    ("numpy", "ndarray"): pickles.Inert,
+    ("numpy", "dtype"): pickles.Call(pickles.numeric_type),
+    ("_codecs", "encode"): pickles.Call(_encoded),
+    ("collections", "OrderedDict"): pickles.Call(lambda *_: {}),
+    ("torch._utils", "_rebuild_tensor_v2"): pickles.Call(_tensor),
+    **{(f"numpy.{core}.multiarray", "_reconstruct"): pickles.NEW_ARRAY for core in ("core", "_core")},
+    **{(f"numpy.{core}.numeric", "_frombuffer"): pickles.Call(_from_buffer) for core in ("core", "_core")},
+    **{("torch", name): pickles.StandInType(np.dtype(code)) for name, code in STORAGES.items()},
 }
 """All names in a pickled array or tensor, whichever version wrote it, and what stands for them."""

@@ -1,116 +1,98 @@
-"""What a command needs of the memory under a cap, told before anything large is read.
+"""What a command needs of memory, estimated from the headers of its files, and again from the graph that was read.
 
-Large arrays live in files then, so what counts is per node and per hidden link, and what some methods need for
-attributes (docs/scale.md).
+Under a cap (``--memory``) a command that needs more is refused; ``costs.memory`` tells what is counted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array
 
+from gelato.costs.memory import BASE, Sizes
 from gelato.datasets.catalog import DATASETS
 from gelato.errors import InputError
-from gelato.evaluation.naming import EVERY, listed
+from gelato.evaluation.method_options import EVERY, parse_method_list
 from gelato.graph import Graph
-from gelato.io.archives import headers
 from gelato.io.files import DAMAGED
-from gelato.io.links import PER_VALUE
+from gelato.io.stored_files import open_stored
+from gelato.io.untrusted import headers
+from gelato.kernels.threads import default_threads
+from gelato.memory.cap import check_memory, is_mapped, limit
 from gelato.methods import METHODS
-from gelato.runs.predictor import StoredPredictor
-from gelato.scratch import LARGE, check, limit
-
-BASE = 330 << 20
-"""Bytes of the program itself, and of arrays that are looked at some entries at a time."""
-
-PER_NODE, PER_HIDDEN, PER_NAME, PER_ROW = 170, 240, 150, 2
-"""Bytes for each node, each hidden link, each name of a node or an attribute, and each row of a table."""
+from gelato.prediction.predictor import LinkPredictor
 
 PARQUET = 110 << 20
 """Bytes of the library that reads parquet files, and of the rows that it reads together."""
 
-ATTRIBUTES = ("x", "x_data", "x_indices", "x_indptr")
-"""The arrays of attributes in npz files."""
-
-LINE = 8
-"""Bytes of a row of a table, at least about."""
+PER_BYTE, PER_LETTER = 0.25, 12
+"""Bytes for each byte of a parquet file, at least, and of a text, which is held together with its columns."""
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """How much of everything a graph has.
-
-    Attributes:
-        nodes, links, attributes: how many.
-        names: how many names, of nodes and attributes.
-        valued: how many links with a weight or a time are to be sorted.
-        sparse: whether the attributes are.
-        small: bytes of the arrays of attributes that are too small to lie in files.
-    """
-
-    nodes: int
-    links: int
-    attributes: int = 0
-    names: int = 0
-    valued: int = 0
-    sparse: bool = False
-    small: int = 0
-
-    def needed(self, hidden: float, method: str | None) -> int:
-        """Bytes needed to read the graph and to rank it by some methods, if a share of its links is hidden."""
-        methods = () if method is None or not self.attributes else METHODS if method == EVERY else listed(method)
-        spaces = [METHODS[name].space(self.nodes, self.attributes, self.sparse) for name in methods]
-        graph = PER_NODE * self.nodes + PER_NAME * self.names + PER_VALUE * self.valued + self.small
-        return BASE + graph + int(PER_HIDDEN * hidden * self.links) + max(spaces, default=0)
+def needed_memory(sizes: Sizes, hidden: float, method: str | None, threads: int | None) -> int:
+    """Bytes needed to read a graph of these sizes and to rank it by some methods, if a share of its links is hidden."""
+    methods = () if method is None else METHODS if method == EVERY else parse_method_list(method)
+    return sizes.needed(hidden, threads or default_threads(), [METHODS[name].space for name in methods])
 
 
-def check_file(spec: str, attributes: str | None, hidden: float, method: str | None) -> None:
+def check_file(
+    spec: str, attributes: Sequence[str] | None, hidden: float, method: str | None, threads: int | None
+) -> None:
     """Refuse files whose graph cannot be read under the cap, if there is one, or not be ranked by some methods."""
     path = Path(spec)
     if limit() is None or spec in DATASETS or not path.is_file():
         return
-    library = PARQUET * any(Path(file).suffix == ".parquet" for file in (spec, attributes or ""))
+    library = PARQUET * any(Path(file).suffix == ".parquet" for file in (spec, *(attributes or ())))
     if path.suffix != ".npz":
-        check(BASE + library + PER_ROW * (path.stat().st_size // LINE))
+        each = PER_BYTE if path.suffix == ".parquet" else PER_LETTER
+        check_memory(BASE + library + int(each * path.stat().st_size))
         return
     try:
         sizes = _sizes_in(path)
-    except DAMAGED:
-        return  # told when it is read
-    check(sizes.needed(hidden, method) + library)
+    except (*DAMAGED, IndexError):
+        return  # refused with the reason when it is read
+    check_memory(needed_memory(sizes, hidden, method, threads) + library)
 
 
-def check_graph(graph: Graph, hidden: float, method: str | None) -> None:
+def check_graph(graph: Graph, hidden: float, method: str | None, threads: int | None = None) -> None:
     """Refuse a graph that cannot be ranked by some methods under the cap, if a share of its links is hidden."""
     if limit() is None:
         return
-    names = sum(len(each) for each in (graph.names, graph.attribute_names) if each is not None)
-    check(Sizes(graph.n, graph.m, graph.f, names, sparse=issparse(graph.attributes)).needed(hidden, method))
+    X = graph.attributes
+    arrays = () if X is None else (X.data, X.indices, X.indptr) if isinstance(X, csr_array) else (X,)
+    sizes = Sizes(
+        graph.n,
+        graph.m,
+        graph.f,
+        sum(len(each) for each in (graph.names, graph.attribute_names) if each is not None),
+        entries=X.nnz if isinstance(X, csr_array) else None,
+        held=sum(array.nbytes for array in arrays if not is_mapped(array)),
+    )
+    check_memory(needed_memory(sizes, hidden, method, threads))
 
 
 def _sizes_in(path: Path) -> Sizes:
     """What the headers of an npz file tell."""
-    held = headers(path)
-    rows = {name: shape[0] if shape else 0 for name, (shape, _) in held.items()}
-    with np.load(path, allow_pickle=False) as archive:
-        nodes = int(archive["num_nodes"]) if held["num_nodes"][0] == () else 0
-        shape = archive["x_shape"].tolist() if rows.get("x_shape") == 2 else held.get("x", ((0, 0),))[0]
-    sizes = [prod(held[name][0]) * held[name][1].itemsize for name in ATTRIBUTES if name in held]
+    with open_stored(path) as stream:
+        held = headers(stream)
+    rows = {name: header.shape[0] if header.shape else 0 for name, header in held.items()}
+    with open_stored(path) as stream, np.load(stream, allow_pickle=False) as archive:
+        nodes = int(archive["num_nodes"]) if held["num_nodes"].shape == () else 0
+        sparse = rows.get("x_shape") == 2
+        shape = archive["x_shape"].tolist() if sparse else held["x"].shape if "x" in held else (0,)
+    arrays = [held[name] for name in ("x", "x_data", "x_indices", "x_indptr") if name in held]
     return Sizes(
         nodes,
         rows["edges"],
         int(shape[-1]),
         rows.get("names", 0) + rows.get("x_names", 0),
         rows["edges"] if "weights" in held or "times" in held else 0,
-        "x_shape" in held,
-        sum(size for size in sizes if size < LARGE),
+        rows.get("x_data", 0) if sparse else None,
+        sum(header.size for header in arrays if not header.mapped),
     )
 
 
-def check_methods(predictors: Sequence[StoredPredictor]) -> None:
+def check_methods(predictors: Sequence[LinkPredictor]) -> None:
     """Refuse methods that train: what a training takes is not known under a cap."""
     if limit() is None:
         return

@@ -1,24 +1,24 @@
 """What predicting, explaining and reporting will take, from one epoch and one ranking timed before."""
 
 import time
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from gelato.costs.estimates import FitCost, Forecast
 from gelato.datasets import block_model
-from gelato.evaluation.comparison import compared_methods
+from gelato.errors import InputError
 from gelato.evaluation.estimate import estimate_method
+from gelato.evaluation.method_options import compared_methods
 from gelato.graph import Graph
-from gelato.memory import peak_memory
+from gelato.memory.usage import peak_memory
 from gelato.methods import REFERENCE
 from gelato.prediction.precision import REPEATS
+from gelato.prediction.predictor import LinkPredictor
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
-from gelato.runs.cost import FitCost
-from gelato.runs.predictor import StoredPredictor
 from gelato.splits import split
 
 STEPS = ("predict", "explain", "report")
@@ -33,45 +33,20 @@ SAMPLE = 16
 """Links explained to time it."""
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """What a step will take.
-
-    Attributes:
-        step: its name.
-        seconds: about so many.
-        at_most: if training continues to the last epoch.
-        parts: seconds by what they are for.
-        peak_memory_bytes: that of the whole process, about.
-    """
-
-    step: str
-    seconds: float
-    at_most: float
-    parts: dict[str, float]
-    peak_memory_bytes: int
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields."""
-        return vars(self)
-
-
 def forecast(
-    graph: Graph, model: StoredPredictor, step: str, *, top_k: int = 100, repeats: int = REPEATS, started: float = 0.0
+    graph: Graph, model: LinkPredictor, step: str, *, top_k: int = 100, repeats: int = REPEATS, started: float = 0.0
 ) -> Forecast:
     """Time a part of the training, one ranking and some explanations of ``graph``, and add up what ``step`` takes.
 
-    Args:
-        graph: as it was read.
-        model: with the settings to fit with.
-        step: one of ``STEPS``.
-        top_k: how many links are suggested.
-        repeats: how often links are hidden.
-        started: seconds that starting and reading took.
+    ``model`` has the settings to fit with. ``top_k`` links are suggested, links are hidden ``repeats`` times, and
+    ``started`` are the seconds that starting and reading took.
     """
+    if step not in STEPS:
+        raise InputError(f"step must be one of evaluate, {', '.join(STEPS)}, got {step!r}")
     if step == "explain":
         plain = estimate_method(split(graph), REFERENCE, threads=model.threads).seconds
-        return _added(step, {"start and read": started, "rank and explain": ENHANCED * plain + 1.0})
+        parts = {"start and read": started, "rank and explain": ENHANCED * plain + 1.0}
+        return Forecast.of(step, parts, peak=peak_memory())
     _compile(graph, model)
     cost, once = _timed(graph, model, top_k)
     parts = {"start and read": started}
@@ -83,7 +58,8 @@ def forecast(
             last = list(cost.parts)[-1]
             parts[last] += once["apply"]
         parts["suggest"] = once["top"]
-        parts["hide links and find them"] = repeats * (once["apply"] + once["top"] + again)
+        each, rehearsed = once["top"] + (once["apply"] + again) * (cost.rehearsed is None), cost.rehearsed or 0.0
+        parts["hide links and find them"] = repeats and rehearsed + repeats * each
         parts["reasons"] = top_k * once["explain"]
         more = cost.more + repeats * to_the_last
     else:
@@ -91,20 +67,15 @@ def forecast(
         parts["hide links and find them"] = (repeats + 1) * (once["apply"] + once["top"])
         parts["explain"] = once["rank"] + top_k * once["explain"]
         parts["draw"] = CHARTS
-    return _added(step, parts, more)
+    return Forecast.of(step, parts, peak=peak_memory(), more=more)
 
 
-def _added(step: str, parts: dict[str, float], more: float = 0.0) -> Forecast:
-    seconds = sum(parts.values())
-    return Forecast(step, seconds, seconds + more, parts, peak_memory())
-
-
-def _timed(graph: Graph, model: StoredPredictor, top_k: int) -> tuple[FitCost, dict[str, float]]:
+def _timed(graph: Graph, model: LinkPredictor, top_k: int) -> tuple[FitCost, dict[str, float]]:
     """What fitting takes, and the seconds of one of each of the rest."""
     hidden = split(graph, int(getattr(model.settings, "random_state", 0)) % 2**32, (0.05, 0.1))
     cost = model.cost(replace(hidden, graph=hidden.train))
     begin = time.perf_counter()
-    whole = cost.ready.applied(hidden.train)
+    whole = cost.ready.on(hidden.train)
     scores = whole.scores()
     applied = time.perf_counter()
     rank(scores, unbiased(hidden), threads=model.threads)
@@ -113,7 +84,7 @@ def _timed(graph: Graph, model: StoredPredictor, top_k: int) -> tuple[FitCost, d
     searched = time.perf_counter()
     if whole.explains:
         chosen = links.pairs[np.linspace(0, min(top_k, len(links.pairs)) - 1, SAMPLE).astype(int)]
-        whole.explanations(chosen)
+        whole.explain_pairs(chosen, index=True)
     done = time.perf_counter()
     return cost, {
         "apply": applied - begin,
@@ -129,7 +100,7 @@ def _testing(graph: Graph, threads: int | None) -> float:
     return 2 * sum(estimate_method(hidden, method, threads=threads).seconds for method in compared_methods(graph))
 
 
-def _compile(graph: Graph, model: StoredPredictor) -> None:
+def _compile(graph: Graph, model: LinkPredictor) -> None:
     """Have the kernels compiled, by all steps on a small graph with attributes of the same kind."""
     small = block_model([30, 30], 0.3, 0.02, attributes=8 if graph.f else 0, words=3, seed=0)
     X = small.attributes

@@ -8,7 +8,7 @@ from typing import Any
 
 from gelato.errors import InputError
 from gelato.methods import METHODS
-from gelato.methods.configuration import read_configuration
+from gelato.methods.config_files import read_config
 from gelato.ranking.metrics import check_metric
 
 RUN = {"dataset": str, "split": str, "seeds": int}
@@ -50,8 +50,8 @@ class Experiment:
         """SHA-256 of all that the outcome depends on besides the seed."""
         full = METHODS[self.method].settings(**self.settings).identity()
         full.pop("random_state", None)
-        told = json.dumps([self.dataset, self.split, self.method, full], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()
+        text = json.dumps([self.dataset, self.split, self.method, full], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_experiment(name: str) -> Experiment:
@@ -62,13 +62,13 @@ def read_experiment(name: str) -> Experiment:
         >>> experiment.dataset, experiment.seeds, experiment.reported["ap"].mean
         ('cora', 5, 3.9)
     """
-    read = read_configuration(name)
+    read = read_config(name)
     tables = {"about": {}, "run": {}, "reported": {}} | dict(read.tables)
     for table, content in tables.items():
-        if table in ("about", "run", "reported") and not isinstance(content, dict):
-            raise InputError(f"{read.place}: [{table}] must be a table, got {content!r}")
         if table not in ("about", "run", "reported"):
             raise InputError(f"{read.place}: unknown table [{table}]; known: [about], [run], [model], [reported]")
+        if not isinstance(content, dict):
+            raise InputError(f"{read.place}: [{table}] must be a table, got {content!r}")
     run, about = tables["run"], tables["about"]
     for key, kind in RUN.items():
         if not isinstance(run.get(key), kind):
@@ -80,30 +80,14 @@ def read_experiment(name: str) -> Experiment:
         if key not in RUN:
             raise InputError(f"{read.place} [run]: unknown key {key!r}; known: {', '.join(RUN)}")
     METHODS[read.method].check(read.method, read.settings)
-    return Experiment(
-        name=name,
-        source=str(about.get("source", "")),
-        remark=str(about.get("remark", "")),
-        dataset=run["dataset"],
-        split=run["split"],
-        seeds=run["seeds"],
-        method=read.method,
-        settings=read.settings,
-        reported={metric: _figure(metric, value, read.place) for metric, value in tables["reported"].items()},
-    )
+    reported = {metric: _figure(metric, value, read.place) for metric, value in tables["reported"].items()}
+    told: dict[str, Any] = {key: str(about.get(key, "")) for key in ("source", "remark")}
+    return Experiment(name=name, **told, **run, method=read.method, settings=read.settings, reported=reported)
 
 
-def _is_figure(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _figure(name: str, value: Any, place: str) -> Reported:
+def _figure(name: str, row: Any, place: str) -> Reported:
     check_metric(name)
-    if (
-        not isinstance(value, dict)
-        or not set(value) <= {"mean", "std"}
-        or "mean" not in value
-        or not all(map(_is_figure, value.values()))
-    ):
-        raise InputError(f"{place} [reported]: {name} must be like {{ mean = 3.9, std = 0.03 }}, got {value!r}")
-    return Reported(**value)
+    numbers = isinstance(row, dict) and all(type(each) in (int, float) for each in row.values())
+    if not (numbers and {"mean"} <= set(row) <= {"mean", "std"}):
+        raise InputError(f"{place} [reported]: {name} must be like {{ mean = 3.9, std = 0.03 }}, got {row!r}")
+    return Reported(**row)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
-from gelato.explain.words import printable
+from gelato.explain.contract import printable
 
 Point = tuple[float, float]
 
@@ -32,42 +32,25 @@ HALO = "paint-order:stroke;stroke:var(--gelato-paper, transparent);stroke-width:
 SMALL = "font-size:12px;opacity:0.8"
 
 
-def frame(height: float, title: str, parts: Iterable[str]) -> str:
+def svg_frame(height: float, title: str, parts: Iterable[str]) -> str:
     """One ``<svg>`` element."""
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {PICTURE_WIDTH} {height:.0f}" role="img"'
-            f' style="width:100%;max-width:{PICTURE_WIDTH}px;height:auto;font:13px system-ui,sans-serif">',
-            f"<title>{escaped(title)}</title>",
-            *parts,
-            "</svg>",
-        ]
-    )
+    style = f"width:100%;max-width:{PICTURE_WIDTH}px;height:auto;font:13px system-ui,sans-serif"
+    about = f'viewBox="0 0 {PICTURE_WIDTH} {height:.0f}" role="img" style="{style}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {about}>'
+    return "\n".join([head, f"<title>{escape_xml(title)}</title>", *parts, "</svg>"])
 
 
-def end_node(name: str, at: Point, *, left: bool) -> str:
-    """One of the two nodes, with its name beside it."""
-    place = (at[0] - 15 if left else at[0] + 15, at[1] + 4.5)
-    beside = label(shortened(name, LONGEST_END), place, "end" if left else "start", "font-weight:bold")
-    return _node(name, at, END, BLUE, beside)
-
-
-def inner_node(name: str, at: Point, *, above: bool) -> str:
-    """A node between them, with its name above or below it."""
-    beside = label(shortened(name, LONGEST), (at[0], at[1] - 12 if above else at[1] + 22), "middle")
-    return _node(name, at, INNER, TEXT_COLOUR, beside)
-
-
-def _node(name: str, at: Point, radius: float, fill: str, beside: str) -> str:
+def draw_node(name: str, at: Point, radius: float, fill: str, label: str) -> str:
+    """A node with its label, and with its whole name as a title."""
     circle = f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius}" style="fill:{fill}"/>'
-    return f"<g><title>{escaped(name)}</title>{circle}{beside}</g>"
+    return f"<g><title>{escape_xml(name)}</title>{circle}{label}</g>"
 
 
-def line(path: str, stroke: str, width: float, title: str, *, dashed: bool) -> str:
+def draw_line(path: str, stroke: str, width: float, title: str, *, dashed: bool) -> str:
     """A line along a path, with a title that is shown when a pointer rests on it."""
     style = f"fill:none;stroke:{stroke};stroke-width:{width:.1f}"
     style += f";stroke-dasharray:{width + 5:.0f} {width + 2:.0f}" if dashed else ""
-    return f'<path d="{path}" style="{style}"><title>{escaped(title)}</title></path>'
+    return f'<path d="{path}" style="{style}"><title>{escape_xml(title)}</title></path>'
 
 
 def line_width(value: float, most: float) -> float:
@@ -78,13 +61,11 @@ def line_width(value: float, most: float) -> float:
 def key_line(at: Point, stroke: str, words: str, *, dashed: bool) -> list[str]:
     """A line of the legend, and what it means."""
     dash = ";stroke-dasharray:8 5" if dashed else ""
-    return [
-        f'<path d="M{at[0]} {at[1]}h34" style="stroke:{stroke};stroke-width:3{dash}"/>',
-        label(words, (at[0] + 42, at[1] + 4), "start", "font-size:12px"),
-    ]
+    line = f'<path d="M{at[0]} {at[1]}h34" style="stroke:{stroke};stroke-width:3{dash}"/>'
+    return [line, draw_label(words, (at[0] + 42, at[1] + 4), "start", "font-size:12px")]
 
 
-def curve(start: Point, end: Point, bend: float, near: float) -> tuple[str, Point]:
+def curve_path(start: Point, end: Point, bend: float, near: float) -> tuple[str, Point]:
     """A path that bends to one side, or leaves and arrives horizontally and rises at a share ``near`` of its way.
 
     Also returns the point that it arrives from.
@@ -97,7 +78,7 @@ def curve(start: Point, end: Point, bend: float, near: float) -> tuple[str, Poin
     return f"M{x:.1f} {y:.1f}C{turn:.1f} {y:.1f} {turn:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}", (turn, to_y)
 
 
-def arrow(before: Point, end: Point, radius: float, width: float, stroke: str) -> str:
+def draw_arrow(before: Point, end: Point, radius: float, width: float, stroke: str) -> str:
     """The head of an arrow from ``before`` that ends at the edge of a node."""
     angle = math.degrees(math.atan2(end[1] - before[1], end[0] - before[0]))
     tip, half = radius + 1, 4 + width / 2
@@ -106,13 +87,13 @@ def arrow(before: Point, end: Point, radius: float, width: float, stroke: str) -
     return f'<polygon points="{points}" transform="{place}" style="fill:{stroke.split(";")[0]}"/>'
 
 
-def label(text: str, at: Point, anchor: str, style: str = "") -> str:
+def draw_label(text: str, at: Point, anchor: str, style: str = "") -> str:
     """A text at a point."""
     place = f'x="{at[0]:.1f}" y="{at[1]:.1f}" text-anchor="{anchor}"'
-    return f'<text {place} style="fill:{TEXT_COLOUR};{HALO};{style}">{escaped(text)}</text>'
+    return f'<text {place} style="fill:{TEXT_COLOUR};{HALO};{style}">{escape_xml(text)}</text>'
 
 
-def shortened(name: str, longest: int) -> str:
+def shorten_name(name: str, longest: int) -> str:
     """A name without its middle, if it is too long: names often differ at their end."""
     if len(name) <= longest:
         return name
@@ -120,6 +101,6 @@ def shortened(name: str, longest: int) -> str:
     return f"{name[: longest - 1 - tail]}…{name[-tail:]}"
 
 
-def escaped(text: str) -> str:
+def escape_xml(text: str) -> str:
     """Any text, escaped for XML."""
     return escape(printable(text))

@@ -3,9 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gelato.explain.pair import PairExplanation
-from gelato.explain.words import headline
-from gelato.figures import enumeration
+from gelato.explain.contract import PairExplanation
+from gelato.explain.shared_attributes import SharedAttribute, sharing_line
 
 NAMED = 2
 """Kinds of features named in a reason at most."""
@@ -13,15 +12,19 @@ NAMED = 2
 LEAST_SHARE = 0.15
 """A kind is named if it adds at least this share of what all that speak for the pair add."""
 
+START = "starting value of every pair"
+
+WIDEST = 40
+"""Letters of a column of words at most; longer words push what follows aside."""
+
 
 @dataclass(frozen=True)
 class FeaturePart:
     """What features of one kind add to the score.
 
     Attributes:
-        words: what they say of this pair, such as "many short walks".
-        value: what they add.
-        features: the single features, each with what it adds, the largest first.
+        words, value: what they say of this pair, such as "close-knit surroundings", and what they add.
+        features: the single features in words, each with what it adds, the largest first.
     """
 
     words: str
@@ -34,11 +37,11 @@ class FeatureExplanation(PairExplanation):
     """Why a pair has its score, by features: ``score = start + values of the parts + remainder``.
 
     Attributes:
-        start: the starting value of every pair.
         parts: kinds of features, the largest magnitude first.
-        remainder: what rounding leaves.
+        start, remainder: the starting value of every pair, and what rounding leaves.
         walks: how walks join the pair, with a score of their own.
         unit: of the score, such as "log-odds"; empty where it has none.
+        shared: the attributes that both nodes have, rarest first.
     """
 
     start: float
@@ -46,41 +49,41 @@ class FeatureExplanation(PairExplanation):
     remainder: float
     walks: PairExplanation
     unit: str
+    shared: tuple[SharedAttribute, ...] = ()
 
     def reason(self) -> str:
         """The kinds that speak most for the pair, and the heaviest route between its ends."""
         for_it = [part for part in self.parts if part.value > 0]
         total = sum(part.value for part in for_it)
         named = [part.words for part in for_it[:NAMED] if part.value >= LEAST_SHARE * total]
-        return f"{enumeration(named)}; {self.walks.reason()}" if named else self.walks.reason()
+        return "; ".join([*named, self.walks.reason()])
 
     def lines(self) -> list[str]:
         """The sum of the parts, then the walks."""
-        width = max(map(len, ["starting value of every pair", *(part.words for part in self.parts)]))
-        score = f"the score ({self.unit})" if self.unit else "the score"
-        lines = [headline(self), self.reason(), "", f"{score} is the sum of:"]
-        lines += [f"  {'starting value of every pair':<{width}}  {_signed(self.start)}"]
+        width = min(WIDEST, max(map(len, [START, *(part.words for part in self.parts)])))
+        score = f"the score ({self.unit}: the higher, the likelier)" if self.unit else "the score"
+        lines = [self.headline(), self.reason(), "", f"{score} is the sum of:"]
+        lines += [f"  {START:<{width}}  {_signed(self.start)}"]
         for part in self.parts:
             most = ", ".join(f"{name} {_signed(value)}" for name, value in part.features[:3])
             lines.append(f"  {part.words:<{width}}  {_signed(part.value)}  ({most})")
-        return [*lines, "", "the walks behind it:", *self.walks.lines()[2:]]
+        shared = ["", sharing_line(self.shared)] if self.shared else []
+        return [*lines, *shared, "", "the walks between them:", *self.walks.lines()[2:]]
 
     def svg(self) -> str:
         """A picture of the walks."""
         return self.walks.svg()
 
     def as_json(self) -> dict[str, Any]:
-        """Everything as plain types, ready for ``json.dumps``, with nodes by name."""
-        parts = [{**asdict(part), "features": dict(part.features)} for part in self.parts]
         own = super().as_json()
-        walks = {key: value for key, value in self.walks.as_json().items() if key not in own}
         return {
             **own,
             "start": self.start,
-            "parts": parts,
+            "parts": [{**asdict(part), "features": dict(part.features)} for part in self.parts],
             "remainder": self.remainder,
+            "shared_attributes": [{"name": each.name, "holders": each.holders} for each in self.shared],
             "walk_score": self.walks.score,
-            **walks,
+            **{key: value for key, value in self.walks.as_json().items() if key not in own},
         }
 
 

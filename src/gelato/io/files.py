@@ -1,16 +1,15 @@
 """Files: opened with errors that name them, and replaced as a whole or not at all."""
 
 import gzip
-import io
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, TypeVar, cast
 
 from gelato.errors import InputError
-from gelato.io.outputs import check_file, made_folders, scratch_beside
+from gelato.io.write.outputs import check_file, create_folders, scratch_beside
 from gelato.registry import Registry
 
 T = TypeVar("T")
@@ -22,7 +21,7 @@ DAMAGED = (
 """Everything ``np.load`` raises on files that are not complete ``.npz`` archives."""
 
 LEAST_BOMB, MOST_RATIO = 1 << 30, 200
-"""A gzip file may unpack to so many bytes, or to so many times its size."""
+"""A gzip file may unpack to this many bytes, or to this multiple of its size, whichever is more."""
 
 
 def suffix_of(path: Path) -> str:
@@ -40,45 +39,37 @@ def format_of(path: Path, formats: Registry[T]) -> T:
         raise InputError(f"{path}{problem}") from None
 
 
-class _Unpacked(io.RawIOBase):
+class _Unpacked(gzip.GzipFile):
     """The content of a gzip file, which ends in an error where it is a bomb: far larger than real tables unpack to."""
 
-    def __init__(self, path: Path, content: gzip.GzipFile) -> None:
-        self._path, self._content = path, content
-        self._most = max(LEAST_BOMB, path.stat().st_size * MOST_RATIO)
+    def __init__(self, path: Path, packed: IO[bytes]) -> None:
+        super().__init__(fileobj=packed, mode="rb")
+        self._path, self._most = path, max(LEAST_BOMB, path.stat().st_size * MOST_RATIO)
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._content.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._content.tell()
-
-    def readinto(self, buffer: Any) -> int:
-        count = self._content.readinto(buffer)
-        if self._content.tell() > self._most:
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or size < 0:
+            return b"".join(iter(lambda: self.read(1 << 20), b""))
+        content = super().read(size)
+        if self.tell() > self._most:
             raise InputError(
                 f"{self._path}: unpacks to more than {MOST_RATIO} times its size ({self._most:,} bytes), which no table"
                 " does; check what it is, or unpack it yourself"
             )
-        return count
+        return content
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[IO[bytes]]:
+def open_for_reading(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked when its name ends in ``.gz``; errors name the file."""
+    with naming_file(path), path.open("rb") as stream:
+        yield cast(IO[bytes], _Unpacked(path, stream)) if path.suffix.lower() == ".gz" else stream
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Let errors of reading a file name it."""
     try:
-        with path.open("rb") as packed:
-            if path.suffix.lower() == ".gz":
-                with gzip.open(packed) as unpacked:
-                    yield io.BufferedReader(_Unpacked(path, unpacked))
-            else:
-                yield packed
+        yield
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; check its name and folder") from None
     except IsADirectoryError:
@@ -95,13 +86,6 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def packing(path: Path, packed: bool) -> Iterator[IO[bytes]]:
-    """A file to write bytes to, gzipped when ``packed``; the same content always gives the same bytes."""
-    with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) if packed else path.open("wb") as stream:
-        yield cast(IO[bytes], stream)
-
-
-@contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
     """A path beside ``path`` to write to; it replaces ``path`` only if the block ends without an error.
 
@@ -114,7 +98,7 @@ def written_aside(path: Path) -> Iterator[Path]:
     except RuntimeError:  # as Python calls a loop of links
         raise InputError(f"{path}: cannot be written: too many levels of symbolic links") from None
     try:
-        with made_folders(goal.parent), scratch_beside(goal) as part:
+        with create_folders(goal.parent), scratch_beside(goal) as part:
             yield part
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -1,29 +1,32 @@
 """Graph files by suffix: ``read_graph`` and ``write_graph``."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from gelato.arguments import checked_direction
 from gelato.errors import InputError, wrong_kind
 from gelato.graph import Graph
-from gelato.io.attributes import AttributeTable, read_attributes
-from gelato.io.edges import Joining, read_edges, write_edges
+from gelato.io.attributes.header import known_words
+from gelato.io.attributes.joining import Isolated, TableJoin, isolated_choice
+from gelato.io.attributes.several import one_table
+from gelato.io.attributes.table import AttributeTable, read_attributes
 from gelato.io.files import format_of, suffix_of
-from gelato.io.joining import Isolated, isolated_choice
+from gelato.io.links.bipartite import NodeIndex
+from gelato.io.links.edges import read_edges, write_edges
+from gelato.io.links.schema import Column, EdgeSchema, Negative, Several
 from gelato.io.npz import read_npz, write_npz
-from gelato.io.schema import Column, EdgeSchema, Negative, Several
-from gelato.io.summary import Reading
-from gelato.io.tables import NO_TABLES, TABLES
+from gelato.io.tables.files import NO_TABLES, TABLES
 from gelato.registry import Registry
+from gelato.validation import checked_direction
 
 
 def read_graph(
     path: str | Path,
     *,
-    attributes: str | Path | AttributeTable | None = None,
+    attributes: str | Path | AttributeTable | Sequence[str | Path | AttributeTable] | None = None,
     directed: bool = False,
     source: Column = None,
     target: Several = None,
@@ -50,7 +53,8 @@ def read_graph(
 
     Args:
         path: the file.
-        attributes: a file for ``read_attributes``, or the table it returned; it must hold every node of the links.
+        attributes: a file for ``read_attributes``, or the table it returned; it must hold every node of the links. A
+            list of them is joined: each may describe one kind of node, or give further columns for the same nodes.
         directed: whether the order of a pair matters; an ``.npz`` file that is marked as directed always is.
         source: column of the first node; by default one called source, src, from, ..., else the first.
         target: column of the second node; by default one called target, dst, to, ..., else the second. A list of
@@ -91,7 +95,7 @@ def read_graph(
 def read_graph_and_notes(
     path: str | Path,
     *,
-    attributes: str | Path | AttributeTable | None = None,
+    attributes: str | Path | AttributeTable | Sequence[str | Path | AttributeTable] | None = None,
     directed: bool = False,
     isolated: bool | Isolated = False,
     kinds: Mapping[str, str] | None = None,
@@ -100,27 +104,48 @@ def read_graph_and_notes(
     key: str | int | None = None,
     like: Collection[str] | None = None,
     **columns: Any,
-) -> tuple[Graph, Reading | None]:
+) -> tuple[Graph, list[str] | None]:
     """The graph in a file, and what was read, in words; the options are those of ``read_graph``."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"read_graph takes the path of a file, got {type(path).__name__}; see gelato.io.from_pandas")
     path = Path(path)
     schema = EdgeSchema(**columns, drop_unfilled=missing == "drop")
     checked_direction(directed)
-    choice = isolated_choice(isolated)
 
-    def table(nodes: set[Any]) -> AttributeTable:
-        if isinstance(attributes, AttributeTable):
-            return attributes
-        assert attributes is not None
-        return read_attributes(
-            attributes, kinds=kinds, missing=missing, scale=scale or "standard", key=key, nodes=nodes, like=like
-        )
+    tables = _listed(attributes)
+    files = [each for each in tables if not isinstance(each, AttributeTable)]
 
-    joining = Joining(None if attributes is None else table, choice, missing)
+    def read_tables(nodes: set[Any]) -> list[AttributeTable]:
+        how: dict[str, Any] = {"missing": missing, "scale": scale or "standard", "key": key, "like": like}
+        own = _kinds_of(kinds or {}, files)
+        read = {each: read_attributes(each, kinds=own.get(each), nodes=nodes, **how) for each in files}
+        return [each if isinstance(each, AttributeTable) else read[each] for each in tables]
+
+    words = partial(known_words, files)
+    joining = TableJoin(read_tables if tables else None, isolated_choice(isolated), missing, words)
     known = suffix_of(path) in {*FORMATS, *NO_TABLES}
     read = format_of(path, FORMATS).read if known else read_edges
     return read(path, schema, joining, directed)
+
+
+def _listed(attributes: Any) -> list[str | Path | AttributeTable]:
+    """The attribute tables that were given, each once."""
+    if attributes is None or isinstance(attributes, str | Path | AttributeTable):
+        return [] if attributes is None else [attributes]
+    tables = list(attributes)
+    twice = next((each for i, each in enumerate(tables) if each in tables[:i]), None)
+    if twice is not None:
+        raise InputError(f"the attribute table {twice} is given twice; name each table once (--attributes)")
+    return tables
+
+
+def _kinds_of(kinds: Mapping[str, str], files: Sequence[str | Path]) -> dict[str | Path, dict[str, str]]:
+    """The kinds that are given for columns of each of several files; those of no file are left to the first one."""
+    if len(files) < 2 or not kinds:
+        return {each: dict(kinds) for each in files}
+    held = {each: known_words([each])[0] & kinds.keys() for each in files}
+    held[files[0]] = kinds.keys() - set().union(*(held[each] for each in files[1:])) | held[files[0]]
+    return {each: {name: kinds[name] for name in names} for each, names in held.items()}
 
 
 def write_graph(graph: Graph, path: str | Path) -> None:
@@ -145,7 +170,7 @@ def write_graph(graph: Graph, path: str | Path) -> None:
     format_of(Path(path), FORMATS).write(graph, Path(path))
 
 
-def _read_npz(path: Path, schema: EdgeSchema, joining: Joining, directed: bool) -> tuple[Graph, Reading | None]:
+def _read_npz(path: Path, schema: EdgeSchema, joining: TableJoin, directed: bool) -> tuple[Graph, list[str] | None]:
     if replace(schema, drop_unfilled=False) != EdgeSchema():
         raise InputError(
             f"{path}: an .npz file has no columns; leave out source, target, weight, time and the like "
@@ -155,21 +180,18 @@ def _read_npz(path: Path, schema: EdgeSchema, joining: Joining, directed: bool) 
     if joining.read is None:
         return graph, None
     names = [str(graph.name_of(node)) for node in range(graph.n)]
-    attributes = joining.read(set(names))
+    attributes = one_table(joining.read(set(names)), NodeIndex(graph.edges, names, names), joining.missing)
     if graph.attributes is not None:
         raise InputError(f"{path} has attributes already; leave out {attributes.label}")
     table = attributes.of(names)
-    named = replace(
-        graph, attributes=table.matrix, attribute_names=table.columns, names=table.names, scaling=table.scaling
-    )
-    return named, Reading(None, attributes.summary())
+    own: dict[str, Any] = {"attributes": table.matrix, "attribute_names": table.columns, "scaling": table.scaling}
+    return replace(graph, names=table.names, **own), [attributes.summary()]
 
 
-@dataclass(frozen=True)
-class GraphFormat:
+class GraphFormat(NamedTuple):
     """How graphs of one suffix are read and written."""
 
-    read: Callable[[Path, EdgeSchema, Joining, bool], tuple[Graph, Reading | None]]
+    read: Callable[[Path, EdgeSchema, TableJoin, bool], tuple[Graph, list[str] | None]]
     write: Callable[[Graph, Path], None]
 
 

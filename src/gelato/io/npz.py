@@ -8,6 +8,7 @@ scaled.
 Names are text or integers; other arrays in the file are ignored.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from gelato.attribute_scaling import Scaling
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.io.archives import read_arrays
-from gelato.io.files import DAMAGED, reading, written_aside
-from gelato.scaling import Scaling
-from gelato.sparse.bands import copied
-from gelato.sparse.rows import freeze
+from gelato.io.files import DAMAGED, naming_file, written_aside
+from gelato.io.stored_files import open_stored
+from gelato.io.untrusted import read_arrays
+from gelato.sparse.csr import freeze
 
 SPARSE_ARRAYS = ("x_data", "x_indices", "x_indptr", "x_shape")
 SCALING = "scaling_"
@@ -46,7 +47,7 @@ def read_npz(path: Path, directed: bool = False) -> Graph:
             int(nodes),
             weights=arrays.get("weights"),
             times=arrays.get("times"),
-            directed=bool(arrays.get("directed", directed)),
+            directed=_directed(arrays, directed),
             attributes=_attributes(arrays),
             names=_objects(arrays.get("names")),
             attribute_names=_objects(arrays.get("x_names")),
@@ -63,7 +64,7 @@ def write_npz(graph: Graph, path: Path) -> None:
     u, v = graph.edges.T
     small = graph.n <= np.iinfo(np.int32).max
     arrays: dict[str, Any] = {
-        "edges": copied(graph.edges, np.int32 if small else np.int64),
+        "edges": graph.edges.astype(np.int32 if small else np.int64),
         "num_nodes": np.int64(graph.n),
         "names": _plain(graph.names, "names", path),
         "x_names": _plain(graph.attribute_names, "attribute names", path),
@@ -85,17 +86,24 @@ def write_npz(graph: Graph, path: Path) -> None:
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    with reading(path) as stream:
+    with naming_file(path), open_stored(path) as stream:
         try:
             return read_arrays(path, stream)
         except InputError:
             raise
         except DAMAGED as error:
+            problem = " is not a complete .npz file; download or write it again"
             if "allow_pickle" in str(error) or "pickled data" in str(error):
-                raise InputError(
-                    f"{path}: it holds pickled Python objects, which are never loaded; save plain arrays"
-                ) from None
-            raise InputError(f"{path} is not a complete .npz file; download or write it again") from None
+                problem = ": it holds pickled Python objects, which are never loaded; save plain arrays"
+            raise InputError(f"{path}{problem}") from None
+
+
+def _directed(arrays: dict[str, NDArray[Any]], otherwise: bool) -> bool:
+    """Whether links are directed, as the file says; words are refused, since 'no' would count as true."""
+    given = arrays.get("directed", np.bool_(otherwise))
+    if given.shape != () or given.dtype.kind not in "biu" or int(given) not in (0, 1):
+        raise InputError(f"directed must be one truth value, got {given.dtype} of shape {given.shape}")
+    return bool(given)
 
 
 def _attributes(arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | csr_array | None:
@@ -122,7 +130,7 @@ def _index(arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -
     kind = np.int32 if small else np.int64
     if given.dtype == kind or given.dtype.kind not in "iu":
         return given
-    index = copied(given, kind)
+    index = given.astype(kind)
     freeze(index)
     return index
 
@@ -152,10 +160,8 @@ def _plain(array: NDArray[Any] | None, what: str, path: Path) -> NDArray[Any] | 
     values = array.tolist()
     for kind, dtype in ((str, np.str_), (int, np.int64)):
         if all(type(value) is kind for value in values):
-            try:
+            with suppress(OverflowError):
                 plain = np.array(values, dtype=dtype)
-            except OverflowError:
-                break
-            if plain.tolist() == values:  # NumPy cuts trailing null characters off
-                return plain
+                if plain.tolist() == values:  # NumPy cuts trailing null characters off
+                    return plain
     raise InputError(f"{path}: {what} must be all text or all 64-bit integers to be stored without pickle")

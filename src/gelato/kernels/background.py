@@ -1,14 +1,14 @@
 """Counts of the background ``sign * g_u * g_v`` over all pairs of a range, by bin, without listing the pairs."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from gelato.kernels.bins import Bins, bin_of, bin_of_zero
+from gelato.kernels.score_bins import Bins, bin_of
 from gelato.kernels.threads import run_blocks
+from gelato.sparse.compiled import kernel
 
 DISTINCT = 1024
-"""Up to this many distinct node values pairs are counted by value, beyond it one by one and by sweeps."""
+"""Pairs are counted by value up to this many distinct node values, and by sweeps beyond."""
 
 
 def groups_of(node: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int16] | None]:
@@ -18,7 +18,7 @@ def groups_of(node: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def grouped_counts(pairs: NDArray[np.int64], value: NDArray[np.float64], sign: float, bins: Bins) -> NDArray[np.int64]:
-    """``(2 L + 1,)`` the ``(K, K)`` numbers of pairs with values ``i`` and ``j``, by the bin of their background."""
+    """``(2 L + 1,)`` counts by the bin of the background, from the ``(K, K)`` numbers of pairs by their values."""
     i, j = pairs.nonzero()
     counts = np.zeros(len(bins.bounds) + 1, np.int64)
     np.add.at(counts, np.searchsorted(bins.bounds, sign * (value[i] * value[j]), side="right"), pairs[i, j])
@@ -37,13 +37,15 @@ def background_counts(
     pairs = n * (n - 1) // 2
     if sign == 0:
         counts = np.zeros(len(bins.bounds) + 1, np.int64)
-        counts[bin_of_zero(bins)] = pairs
+        counts[np.searchsorted(bins.bounds, 0.0, side="right")] = pairs
         return counts
     value, count = np.unique(node, return_counts=True)
     if grouped:
+        # pairs of two different nodes in both orders, hence half of them below
         ordered = np.outer(count, count) - np.diag(count)
         return grouped_counts(ordered, value, sign, bins) // 2
     at_least = np.empty(len(bins.bounds), np.int64)  # pairs with a background of at least each bound
+    # bounds cost very different times, so that each thread gets several blocks
     size = max(1, len(at_least) // (8 * threads))
     blocks = [slice(begin, begin + size) for begin in range(0, len(at_least), size)]
 
@@ -54,9 +56,9 @@ def background_counts(
     return -np.diff(np.concatenate([[pairs], at_least, [0]]))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def listed_counts(indptr, indices, upper, node, sign, bounds, table, cells):  # type: ignore[no-untyped-def]
-    """``(2 L + 1,)`` the same for the entries of a matrix off the diagonal, or for those above it."""
+    """``(2 L + 1,)`` background counts of the entries of a matrix off the diagonal, or of those above it."""
     counts = np.zeros(len(bounds) + 1, np.int64)
     for u in range(len(indptr) - 1):
         g = node[u]
@@ -67,7 +69,7 @@ def listed_counts(indptr, indices, upper, node, sign, bounds, table, cells):  # 
     return counts
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def _sweep(value, below, count, sign, bounds, at_least):  # type: ignore[no-untyped-def]
     """Pairs with ``sign * g_u * g_v >= bound`` for each bound, by two pointers over the sorted distinct values."""
     k = len(value)
@@ -76,22 +78,14 @@ def _sweep(value, below, count, sign, bounds, at_least):  # type: ignore[no-unty
         if sign * bounds[b] < 0:  # on the other side of zero: all pairs, or none
             at_least[b] = n * (n - 1) // 2 if sign > 0 else 0
             continue
-        ordered = 0
-        equal = 0
+        ordered = equal = 0
         j = k  # values[:j] are those whose product with value[i] is small enough (sign < 0) or too small (sign > 0)
+        # ``j`` only falls while ``i`` rises: products are monotone, so one bound costs two passes over the values
         for i in range(k):
-            if sign < 0:
-                while j > 0 and not sign * (value[i] * value[j - 1]) >= bounds[b]:
-                    j -= 1
-                inside = below[j - 1] if j > 0 else 0
-                ordered += count[i] * inside
-                if i < j:
-                    equal += count[i]
-            else:
-                while j > 0 and sign * (value[i] * value[j - 1]) >= bounds[b]:
-                    j -= 1
-                inside = n - (below[j - 1] if j > 0 else 0)
-                ordered += count[i] * inside
-                if i >= j:
-                    equal += count[i]
+            while j > 0 and (sign * (value[i] * value[j - 1]) >= bounds[b]) == (sign > 0):
+                j -= 1
+            before = below[j - 1] if j > 0 else 0
+            ordered += count[i] * (n - before if sign > 0 else before)
+            if (i >= j) == (sign > 0):
+                equal += count[i]
         at_least[b] = (ordered - equal) // 2

@@ -1,14 +1,13 @@
 """Consumer: count the scores of a block of rows by bin."""
 
 import numpy as np
-from numba import njit
 
-from gelato.kernels.bins import bin_of
-from gelato.kernels.form import score_of
-from gelato.kernels.walk import walk_row
+from gelato.kernels.score_bins import bin_of
+from gelato.kernels.walk import score_of, walk_row
+from gelato.sparse.compiled import kernel
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node, group, bins, space, explicit, shadow):  # type: ignore[no-untyped-def]
     """Count the explicit scores of ``rows`` in ``explicit``, and the pairs they belong to in ``shadow``.
 
@@ -26,6 +25,7 @@ def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node
     bounds, table, cells = bins.bounds, bins.table, bins.cells
     for u in rows:
         listed = walk_row(u, low[u], high[u], walk, space)
+        # set to 0 they look unreached: links are counted neither here nor in the shadow
         for j in range(skip_indptr[u], skip_indptr[u + 1]):
             reached[skip_indices[j]] = 0
         reached[u] = 0
@@ -48,9 +48,9 @@ def histogram_walks(rows, low, high, skip_indptr, skip_indices, walk, form, node
                 explicit[bin_of(score_of(value, g, g_v, form), bounds, table, cells)] += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def histogram_dense(rows, low, high, skip_indptr, skip_indices, block, first, bins, explicit):  # type: ignore[no-untyped-def]
-    """The same for a dense block of scores, of which every entry is explicit; marks ``block`` with NaN.
+    """Count a dense block of scores, of which every entry is explicit; marks ``block`` with NaN.
 
     ``block`` is ``(b, c)``: the scores of ``rows`` with the columns ``first, first + 1, ...``.
     """
@@ -63,5 +63,6 @@ def histogram_dense(rows, low, high, skip_indptr, skip_indices, block, first, bi
             block[i, u - first] = np.nan
         for v in range(low[u], high[u]):
             score = block[i, v - first]
+            # NaN marks what does not count, and is the only number that differs from itself
             if score == score:
                 explicit[bin_of(score, bounds, table, cells)] += 1

@@ -11,12 +11,14 @@ tie: the same factors in another order may round otherwise. Rows must be sorted.
 """
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
-from gelato.kernels.walk import carried
+from gelato.kernels.walk import edge_value
+from gelato.sparse.compiled import kernel, part
+from gelato.sparse.csr_loops import find_in_row
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def heaviest_walks(u, v, length, limit, roundabout, walk):  # type: ignore[no-untyped-def]
     """The ``limit`` heaviest walks of ``length`` steps from ``u`` to ``v``; ties in the order of their nodes.
 
@@ -38,22 +40,20 @@ def heaviest_walks(u, v, length, limit, roundabout, walk):  # type: ignore[no-un
     inner = (walk.inner_indptr, walk.inner_indices, walk.inner_data)
     for step in range(length - 1, -1, -1):
         begin, end = cuts[step], cuts[step + 1]
-        if step == length - 1:
-            if step == 0:
-                size, entries = _arrive(first, begin, end, straight, walk, layers, size, entries)
-            else:
-                size, entries = _arrive(inner, begin, end, straight, walk, layers, size, entries)
-        elif step == 0:
-            size, entries = _go_on(first, begin, end, straight, limit, walk, layers, size, entries)
+        how = (step == length - 1, straight, limit, walk)
+        if step == 0:
+            size, entries = _list_ways(first, begin, end, how, layers, size, entries)
         else:
-            size, entries = _go_on(inner, begin, end, straight, limit, walk, layers, size, entries)
+            size, entries = _list_ways(inner, begin, end, how, layers, size, entries)
         if step < length - 1:
-            place[nodes[end : cuts[step + 2]]] = -1
+            for i in range(end, cuts[step + 2]):
+                place[nodes[i]] = -1
         for i in range(begin, end):
+            # nodes from which no walk arrives keep no place, so that earlier layers do not step to them
             if lists[i, 1] > lists[i, 0]:
                 place[nodes[i]] = i
     value, onward, node = entries
-    begin, end = lists[0]
+    begin, end = lists[0, 0], lists[0, 1]
     walks = np.empty((end - begin, length + 1), np.int64)
     for k in range(end - begin):
         entry = begin + k
@@ -64,7 +64,7 @@ def heaviest_walks(u, v, length, limit, roundabout, walk):  # type: ignore[no-un
     return walks, value[begin:end].copy(), sums[0, 0], sums[0, 1]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def total_through(ends, between, steps, every_length, walk):  # type: ignore[no-untyped-def]
     """What the walks from ``ends[0]`` to ``ends[1]`` add up to that visit all of ``between`` and no other node.
 
@@ -98,35 +98,21 @@ def total_through(ends, between, steps, every_length, walk):  # type: ignore[no-
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@part
 def _entry(indptr, indices, data, walk, nodes, i, j):  # type: ignore[no-untyped-def]
     """The entry of a matrix at ``(nodes[i], nodes[j])``, 0 where there is none."""
-    place = _find(indptr, indices, nodes[i], nodes[j])
-    return carried(np.float64(1.0), data, place, walk.tiny) if place >= 0 else 0.0
+    place = find_in_row(indptr, indices, nodes[i], nodes[j])
+    return edge_value(np.float64(1.0), data, place, walk.tiny) if place >= 0 else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _find(indptr, indices, a, b):  # type: ignore[no-untyped-def]
-    """Place of column ``b`` in the sorted row ``a``, or -1."""
-    low, high = indptr[a], indptr[a + 1]
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if indices[middle] < b:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and indices[low] == b else -1
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
+@part
 def _barred(a, b, straight):  # type: ignore[no-untyped-def]
     """Whether the step from ``a`` to ``b`` is the one that a roundabout walk must not take."""
     u, v, roundabout = straight
     return roundabout and ((a == u and b == v) or (a == v and b == u))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@part
 def _layers(length, straight, walk, place):  # type: ignore[no-untyped-def]
     """The nodes of layers ``0 .. length - 1``, one after another, and ``(length + 1,)`` where each layer begins."""
     nodes, cuts = np.empty(64, np.int64), np.zeros(length + 1, np.int64)
@@ -152,64 +138,78 @@ def _layers(length, straight, walk, place):  # type: ignore[no-untyped-def]
     return nodes[:size], cuts
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _arrive(matrix, begin, end, straight, walk, layers, size, entries):  # type: ignore[no-untyped-def]
-    """List the steps to ``v`` from nodes ``begin .. end - 1``, those of the last layer."""
-    nodes, _, lists, sums = layers
-    v = straight[1]
-    for i in range(begin, end):
-        j = _find(matrix[0], matrix[1], nodes[i], v)
-        lists[i] = size
-        if j >= 0 and not _barred(nodes[i], v, straight):
-            value = carried(np.float64(1.0), matrix[2], j, walk.tiny)
-            entries = _with_entry(entries, size, value, np.int64(-1), nodes[i])
-            size += 1
-            lists[i, 1] = size
-            sums[i, 0], sums[i, 1] = 1.0, value
-    return size, entries
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def _go_on(matrix, begin, end, straight, limit, walk, layers, size, entries):  # type: ignore[no-untyped-def]
-    """List the heaviest ways on from nodes ``begin .. end - 1``, by those listed for the next layer."""
+@part
+def _list_ways(matrix, begin, end, how, layers, size, entries):  # type: ignore[no-untyped-def]
+    """List the heaviest ways on from nodes ``begin .. end - 1``: from the last layer to ``v``, else by the next one."""
     indptr, indices, data = matrix
     nodes, place, lists, sums = layers
+    last, straight, limit, walk = how
     for i in range(begin, end):
         a = nodes[i]
+        lists[i] = size
+        if last:
+            j = find_in_row(indptr, indices, a, straight[1])
+            if j >= 0 and not _barred(a, straight[1], straight):
+                value = edge_value(np.float64(1.0), data, j, walk.tiny)
+                entries = _with_entry(entries, size, value, np.int64(-1), a)
+                size += 1
+                lists[i, 1] = size
+                sums[i, 0], sums[i, 1] = 1.0, value
+            continue
         found = 0
         for j in range(indptr[a], indptr[a + 1]):
             p = place[indices[j]]
             if p >= 0 and not _barred(a, indices[j], straight):
                 found += lists[p, 1] - lists[p, 0]
-        lists[i] = size
         if found == 0:
             continue
-        worth, entry = np.empty(found), np.empty(found, np.int64)
+        worth, entry = np.empty(min(limit, found)), np.empty(min(limit, found), np.int64)  # the heaviest, in order
         found = 0
         for j in range(indptr[a], indptr[a + 1]):
             b = indices[j]
             p = place[b]
             if p >= 0 and not _barred(a, b, straight):
-                factor = carried(np.float64(walk.weight[b]), data, j, walk.tiny)
+                factor = edge_value(np.float64(walk.weight[b]), data, j, walk.tiny)
                 sums[i, 0] = min(sums[i, 0] + sums[p, 0], 1e300)  # finite for walks of any length
                 sums[i, 1] += factor * sums[p, 1]
                 for e in range(lists[p, 0], lists[p, 1]):
-                    worth[found], entry[found] = factor * entries[0][e], e
-                    found += 1
-        for k in np.argsort(-levels_of(worth), kind="mergesort")[:limit]:  # stable: ties stay in the order of nodes
+                    found = _insert(factor * entries[0][e], e, worth, entry, found)
+        for k in range(found):
             entries = _with_entry(entries, size, worth[k], entry[k], a)
             size += 1
         lists[i, 1] = size
     return size, entries
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def levels_of(values):  # type: ignore[no-untyped-def]
+@part
+def _insert(value, entry, values, entries, size):  # type: ignore[no-untyped-def]
+    """Put an entry in its place among the first ``size``, behind those that tie with it; returns how many there are."""
+    level = _level(value)
+    if size == len(values):
+        if level <= _level(values[size - 1]):
+            return size
+        size -= 1
+    place = size
+    while place > 0 and level > _level(values[place - 1]):
+        values[place], entries[place] = values[place - 1], entries[place - 1]
+        place -= 1
+    values[place], entries[place] = value, entry
+    return size + 1
+
+
+@part
+def _level(value):  # type: ignore[no-untyped-def]
+    """``weight_levels`` of one value."""
+    return (np.float64(value).view(np.int64) + (1 << 11)) >> 12
+
+
+def weight_levels(values: NDArray[np.float64]) -> NDArray[np.int64]:
     """``(k,)`` integers in the order of positive ``values``, the same for values that agree to 40 bits."""
-    return (values.view(np.int64) + (1 << 11)) >> 12
+    levels: NDArray[np.int64] = (values.view(np.int64) + (1 << 11)) >> 12
+    return levels
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@part
 def _with_entry(entries, size, value, onward, node):  # type: ignore[no-untyped-def]
     """The entries with one more, in arrays of twice the length when all places are taken."""
     values, onwards, nodes = entries
@@ -218,11 +218,12 @@ def _with_entry(entries, size, value, onward, node):  # type: ignore[no-untyped-
     return values, onwards, nodes
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@part
 def _with_room(array, size):  # type: ignore[no-untyped-def]
     """The array, or a copy of twice its length when all its ``size`` entries are taken."""
     if size < len(array):
         return array
     larger = np.empty(2 * size, array.dtype)
-    larger[:size] = array
+    for i in range(size):  # a slice would be assigned after checks that take longer to compile than all of this
+        larger[i] = array[i]
     return larger

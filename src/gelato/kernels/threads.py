@@ -16,10 +16,8 @@ Result = TypeVar("Result")
 
 
 def default_threads() -> int:
-    """Number of cores this process may use; processes that ``torchrun`` starts on one machine have a share each."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    processes = os.environ.get("LOCAL_WORLD_SIZE", "1")
-    return max(1, cores // int(processes)) if processes.isdecimal() and int(processes) else cores
+    """Number of cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_blocks(
@@ -100,6 +98,16 @@ def run_long(
 
 
 _pool: ThreadPoolExecutor | None = None
+
+
+def _leave_pool() -> None:
+    """Forget the pool: in a forked process it has none of its threads, and would wait for them for ever."""
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_pool)
 
 
 def run_ranges(cuts: Sequence[int] | NDArray[np.integer[Any]], task: Callable[[int, int], None]) -> None:

@@ -1,44 +1,44 @@
 """Method: one entry of METHODS, everything that is known of a method before any of it is loaded."""
 
 import inspect
-import math
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from gelato.costs.memory import MethodMemory, no_memory
 from gelato.errors import InputError, MissingDependency
-from gelato.graph import Graph
-from gelato.prediction.settings import Settings, checked, one_of
-from gelato.runs.predictor import StoredPredictor
-from gelato.scores import Scores
+from gelato.lazy import LazyFunction
+from gelato.prediction.options import Settings, implied_field
 
-HEURISTIC = "gelato.methods.heuristic:Heuristic"
-"""The predictor of every function from a graph to scores."""
+if TYPE_CHECKING:
+    from gelato.graph import Graph
+    from gelato.prediction.predictor import LinkPredictor
+    from gelato.scores import Scores
 
+HEURISTICS = "gelato.methods.heuristic"
+"""Where heuristics have their classes."""
 
-def fits(graph: Graph) -> str | None:
-    """The rule of methods that fit every graph."""
-    return None
+HEURISTIC = f"{HEURISTICS}:Heuristic"
+"""The predictor of a function from a graph to scores that has no class of its own."""
 
-
-Blindness = Callable[[Graph, Mapping[str, Any]], str | None]
+Blindness = Callable[["Graph", Mapping[str, Any]], str | None]
 """From a graph and the options of a method to why it cannot tell the pairs of the graph apart; ``None`` if it can."""
 
 
-def sighted(graph: Graph, options: Mapping[str, Any]) -> str | None:
-    """The rule of methods that tell pairs apart on every graph."""
+def no_objection(*_: Any) -> str | None:
+    """The rule of methods that fit every graph, and of those that tell its pairs apart."""
     return None
 
 
-def blind_remarks(reasons: Sequence[tuple[str, str | None]]) -> list[str]:
+def indistinguishable_remarks(reasons: Sequence[tuple[str, str | None]]) -> list[str]:
     """One remark for each reason, from the names of methods and why they cannot tell pairs apart.
 
-    >>> blind_remarks([("cn", "sees nothing"), ("ac", None), ("aa", "sees nothing")])
+    >>> indistinguishable_remarks([("cn", "sees nothing"), ("ac", None), ("aa", "sees nothing")])
     ['each of cn, aa sees nothing']
     """
     methods: dict[str, list[str]] = {}
@@ -54,7 +54,7 @@ class Method:
 
     Attributes:
         make: import path of the predictor, ``module:class``; nothing is loaded before it is used.
-        settings: frozen and checked; its fields are keywords, ``--option NAME=VALUE`` and keys of ``[model]``.
+        known: its settings, or the function whose keyword-only arguments they are.
         title: its name in full.
         about: one sentence.
         cites: where it was published.
@@ -65,38 +65,44 @@ class Method:
             all the same, with a remark.
         grid: what ``tune`` searches, in this order.
         work: about how many steps it takes to score all pairs, where that is known in advance.
-        space: bytes that it needs in memory for so many nodes and attributes, sparse or not, besides large arrays and
-            what walks along links take.
+        space: bytes that it needs for so many nodes, attributes, and entries of sparse attributes (``None``: they are
+            dense), besides the graph and what walks along links take.
         compared: whether reports compare other methods with it.
         compares: whether ``fit`` runs other methods to take the best of them; ``--method all`` leaves it out.
         quick: settings for training on the spot, unless others are given.
         score: of a heuristic, the function from a graph and options to scores.
+        unit: what a training that was stopped keeps one by one.
     """
 
     make: str
-    settings: type[Settings]
+    known: type[Settings] | LazyFunction
     title: str
     about: str
     cites: str = ""
     trains: bool = False
     extra: tuple[str, str] | None = None
-    unfit: Callable[[Graph], str | None] = fits
-    blind: Blindness = sighted
+    unfit: Callable[["Graph"], str | None] = no_objection
+    blind: Blindness = no_objection
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    work: Callable[[Graph], float] | None = None
-    space: Callable[[int, int, bool], int] = lambda nodes, attributes, sparse: 0
+    work: Callable[["Graph"], float] | None = None
+    space: MethodMemory = no_memory
     compared: bool = False
     compares: bool = False
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    score: Callable[..., Scores] | None = None
+    score: Callable[..., "Scores"] | None = None
+    unit: str = "epoch"
 
-    def predictor(self) -> type[StoredPredictor]:
+    @cached_property
+    def settings(self) -> type[Settings]:
+        """Frozen and checked; its fields are keywords, ``--option NAME=VALUE`` and keys of ``[model]``."""
+        return settings_of(self.known.function) if isinstance(self.known, LazyFunction) else self.known
+
+    def predictor(self) -> "type[LinkPredictor]":
         """The class of the predictor; its extra must be installed."""
-        missing = self.missing()
-        if missing is not None:
+        if (missing := self.missing()) is not None:
             raise missing
         module, _, name = self.make.partition(":")
-        kind: type[StoredPredictor] = getattr(import_module(module), name)
+        kind: type[LinkPredictor] = getattr(import_module(module), name)
         return kind
 
     def missing(self) -> MissingDependency | None:
@@ -107,14 +113,14 @@ class Method:
 
     def options(self) -> list[str]:
         """The names of its settings, without those that only say how to run."""
-        return [name for name in self.settings.names() if name not in self.settings.runtime]
+        names = self.known.options if isinstance(self.known, LazyFunction) else self.known.names()
+        return [name for name in names if name not in Settings.runtime]
 
     def check(self, name: str, options: Mapping[str, Any]) -> Settings:
         """Its settings; an option that it does not know, or of another kind, is refused."""
-        known = self.options()
         for option in options:
             if option not in self.settings.names():
-                takes = f"it takes {', '.join(known)}" if known else "it takes none"
+                takes = f"it takes {', '.join(self.options()) or 'none'}"
                 raise InputError(f"method {name!r} has no option {option!r}; {takes}")
         try:
             return self.settings(**options)
@@ -122,17 +128,28 @@ class Method:
             raise InputError(f"method {name!r}: {error}") from None
 
 
-def heuristic(score: Callable[..., Scores], title: str, **more: Any) -> Method:
-    """A function ``graph, *, options -> Scores`` as a method; its keyword-only arguments are its settings."""
-    about = (inspect.getdoc(score) or "").partition("\n")[0].replace("``", "")
-    return Method(HEURISTIC, settings_of(score), title, about, score=score, **more)
+def heuristic(score: "Callable[..., Scores] | str", title: str, *, name: str | None = None, **more: Any) -> Method:
+    """A function ``graph, *, options -> Scores`` as a method; its keyword-only arguments are its settings.
+
+    Args:
+        score: the function, or its import path ``module:function``, which is loaded when it is first used.
+        title: the method's name in full.
+        name: of a class of its own, a public name of the package; one that you register needs none.
+        more: other fields of ``Method``.
+    """
+    function = LazyFunction(score) if isinstance(score, str) else score
+    known: type[Settings] | LazyFunction = function if isinstance(function, LazyFunction) else settings_of(function)
+    doc = function.doc if isinstance(function, LazyFunction) else inspect.getdoc(function)
+    about = (doc or "").partition("\n")[0].replace("``", "")
+    predictor = HEURISTIC if name is None else f"{HEURISTICS}:{name}"
+    return Method(predictor, known, title, about, score=function, **more)
 
 
-def settings_of(score: Callable[..., Scores]) -> type[Settings]:
+def settings_of(score: "Callable[..., Scores]") -> type[Settings]:
     """The keyword-only arguments of a function as settings, with rules by their types and defaults."""
     hints = typing.get_type_hints(score)
     fields: list[tuple[str, Any, Any]] = [
-        (name, hints.get(name, Any), _rule(name, hints.get(name), parameter.default))
+        (name, hints.get(name, Any), implied_field(name, hints.get(name), parameter.default))
         for name, parameter in inspect.signature(score).parameters.items()
         if parameter.kind is parameter.KEYWORD_ONLY
     ]
@@ -140,29 +157,3 @@ def settings_of(score: Callable[..., Scores]) -> type[Settings]:
     made = make_dataclass(name, fields, bases=(Settings,), frozen=True, kw_only=True)
     made.__doc__ = f"Options of ``{score.__name__}``."
     return made
-
-
-def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number that 32 bits hold."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < 2**31
-
-
-def _rule(name: str, hint: Any, default: Any) -> Any:
-    """A field with the rule that a type and a default imply."""
-    if typing.get_origin(hint) is Literal:
-        return one_of(default, typing.get_args(hint))
-    if name == "dtype":
-        return checked("float64", lambda value: str(value) in ("float64", "float32"), "be float64 or float32")
-    if isinstance(default, bool):
-        return checked(default, lambda value: isinstance(value, bool), "be true or false")
-    if isinstance(default, str):
-        return checked(default, lambda value: isinstance(value, str), "be text")
-    if isinstance(default, int):
-        return checked(default, is_whole, "be a whole number")
-
-    def is_number(value: Any) -> bool:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-    if default is None:
-        return checked(None, lambda value: value is None or is_number(value), "be a number, or None")
-    return checked(default, is_number, "be a number")

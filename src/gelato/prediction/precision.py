@@ -1,21 +1,21 @@
-"""Expected precision: how many suggestions will be right, and the chance of each, as rehearsals show it.
+"""Expected precision: how many suggestions will be right, and the chance of each, as trials show it.
 
-A rehearsal hides a share ``s`` of the known links and ranks all pairs without them. If the graph lacks as large a share
+A trial hides a share ``s`` of the known links and ranks all pairs without them. If the graph lacks as large a share
 of its links, hidden and missing links are drawn alike: for each hidden link, expect ``1 / (1 - s)`` missing ones at the
-same place in the ranking. The real suggestions are the rehearsed ones without the hidden links, which are known then.
-So with ``a(k)`` the number of hidden links ahead of the ``k``-th other suggestion, on average over the rehearsals,
+same place in the ranking. The real suggestions are those of a trial without the hidden links, which are known then.
+So with ``a(k)`` the number of hidden links ahead of the ``k``-th other suggestion, on average over the trials,
 ``a(k) / (1 - s)`` of the first ``k`` real suggestions are right. By time there is nothing to convert: with ``a(k)`` of
 the next links among the first ``k`` suggestions, expect ``a(k)``.
 
 The chance of the ``j``-th suggestion alone is the slope of this curve, made monotone: a suggestion is never more likely
-to be right than the one before it (isotonic regression over all rehearsals). The chances of the first ``k`` add up to
+to be right than the one before it (isotonic regression over all trials). The chances of the first ``k`` add up to
 what is stated of them.
 
 The interval should hold 19 times out of 20. Its lower end allows for suggestions that were not hidden being all wrong,
 as on a graph that lacks little: it starts from the hidden links among the first ``k``. The variance of a count is that
-of ``k`` independent draws, times how much more the rehearsals differ than such draws would, plus the variance of their
-mean. ``DRIFT`` is added for what no rehearsal can show: it ranks a graph with fewer links than the real one
-(docs/decisions.md has the figures).
+of ``k`` independent draws, times how much more the trials differ than such draws would, plus the variance of their
+mean. ``DRIFT`` is added for what no trial can show: it ranks a graph with fewer links than the real one
+(docs/experiments.md has the figures).
 """
 
 import math
@@ -23,23 +23,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from gelato.figures import enumeration, share
-from gelato.prediction.rehearsal import (
-    Rehearsed,
-    by_time,
-    eligible,
-    hidings,
-    outcome,
-    rehearsal_folder,
-    without_links,
+from gelato.formatting import enumeration, percentage
+from gelato.prediction.hidden_link_trials import (
+    eligible_links,
+    exclusions_without_links,
+    hides_by_time,
+    run_trial,
+    trials,
 )
 from gelato.ranking.rank import Progress
+
+if TYPE_CHECKING:
+    from gelato.prediction.predictor import LinkPredictor
 
 SHARE, REPEATS = 0.1, 5
 """Default share of the links to hide, and how many times."""
@@ -48,26 +49,26 @@ DEVIATIONS = 1.96
 """Half the width of an interval, in standard deviations."""
 
 DRIFT = 0.15
-"""Standard deviation of the difference between real and rehearsed suggestions, as a share of the estimate."""
+"""Standard deviation of the difference between real suggestions and those of a trial, as a share of the estimate."""
 
 DRIFT_IN_TIME = 0.4
 """The same by time: the future differs from the past by more than chance."""
 
 USUAL = 4
-"""How many rehearsals that vary like independent draws are taken for granted beside those that were run."""
+"""How many trials that vary like independent draws are taken for granted beside those that were run."""
 
 FEWEST_HIDDEN = 10
-"""Nothing is stated unless the pairs asked for include this many hidden links, over all rehearsals."""
+"""Nothing is stated unless the pairs asked for include this many hidden links, over all trials."""
 
 FEWEST_PLACES = 50
-"""The least number of places in rehearsed lists from which a chance is read."""
+"""The least number of places in the lists of trials from which a chance is read."""
 
 WIDEST = 0.9
 """An interval that is wider than this says nothing, so it is not stated."""
 
 
 @dataclass(frozen=True)
-class Stated:
+class PrecisionStatement:
     """What is stated about one suggestion, or about the first ``k``, as shares of them.
 
     Attributes:
@@ -84,13 +85,13 @@ class Stated:
 
 @dataclass(frozen=True, eq=False)
 class ExpectedPrecision:
-    """The outcome of several rehearsals.
+    """The outcome of several trials.
 
     Attributes:
         share: share of the links that was hidden.
         hidden: number of links hidden each time, on average.
-        eligible: how many of the links hidden, over all rehearsals, are pairs that may be suggested.
-        recovered: ``(r, K)`` number of hidden links among the first ``1 .. K`` suggestions of each rehearsal.
+        eligible: how many of the links hidden, over all trials, are pairs that may be suggested.
+        recovered: ``(r, K)`` number of hidden links among the first ``1 .. K`` suggestions of each trial.
         ahead: ``(r, K)`` number of hidden links ahead of the ``1 .. K``-th suggestion that is not a hidden link.
         size: ``(K,)`` number of suggestions up to each rank: ``k``, or a sum over the nodes that have a list.
         per_node: whether each node has its own list.
@@ -114,14 +115,14 @@ class ExpectedPrecision:
 
     @property
     def repeats(self) -> int:
-        """Number of rehearsals."""
+        """Number of trials."""
         return len(self.recovered)
 
     @property
     def _drift(self) -> float:
         return DRIFT_IN_TIME if self.by_time else DRIFT
 
-    def at(self, k: int) -> Stated | None:
+    def at(self, k: int) -> PrecisionStatement | None:
         """What is stated about the first ``k``; ``None`` if nothing can be."""
         if not 1 <= k <= len(self.size) or self.eligible < FEWEST_HIDDEN:
             return None
@@ -130,7 +131,7 @@ class ExpectedPrecision:
         low = max(0, round(least - self._half(least, k)))
         high = min(size, round(expected + self._half(expected, k)))
         low, high = min(low, math.floor(expected)), max(high, math.ceil(expected))
-        return _unless_idle(Stated(k, expected / size, low / size, min(1.0, high / size)))
+        return _unless_idle(PrecisionStatement(k, expected / size, low / size, min(1.0, high / size)))
 
     def _half(self, count: float, k: int) -> float:
         """Half the width of the interval of a count among the first ``k``."""
@@ -139,23 +140,29 @@ class ExpectedPrecision:
         alone = size * share * (1 - share) * self._spread[k - 1]
         return DEVIATIONS * math.sqrt(alone * (1 + 1 / self.repeats) + (self._drift * count) ** 2)
 
-    def chance(self, k: int) -> Stated | None:
-        """The chance that the ``k``-th suggestion is right; ``None`` if nothing can be stated."""
+    def chance(self, k: int) -> PrecisionStatement | None:
+        """The chance that the ``k``-th suggestion is right; ``None`` if nothing can be stated.
+
+        Trials that all agree are no certainty: where all of ``N`` places were right, it is ``(N + 1/2) / (N + 1)``.
+        """
         if not 1 <= k <= len(self.size) or self.eligible < FEWEST_HIDDEN or not len(self._chances[0]):
             return None
-        return _unless_idle(Stated(k, *(float(each[k - 1]) for each in self._chances)))
+        _, *stated = (float(each[k - 1]) for each in self._chances)
+        return _unless_idle(PrecisionStatement(k, *stated))
+
+    def _missing(self, hidden: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How many missing links so many hidden ones stand for, among the first suggestions."""
+        return np.minimum(hidden if self.by_time else hidden / (1 - self.share), self.size)
 
     @cached_property
     def _counts(self) -> NDArray[np.float64]:
-        """``(r, K)`` how many of the first suggestions would be right after each rehearsal."""
-        missing = self.ahead if self.by_time else self.ahead / (1 - self.share)
-        return np.asarray(np.minimum(missing, self.size))
+        """``(r, K)`` how many of the first suggestions would be right after each trial."""
+        return self._missing(self.ahead)
 
     @cached_property
     def _least(self) -> NDArray[np.float64]:
         """``(K,)`` the same from the hidden links among the first suggestions, as if the others were all wrong."""
-        found = self.recovered if self.by_time else self.recovered / (1 - self.share)
-        return np.asarray(np.minimum(found, self.size).mean(axis=0))
+        return np.asarray(self._missing(self.recovered).mean(axis=0))
 
     @cached_property
     def _right(self) -> NDArray[np.float64]:
@@ -167,7 +174,7 @@ class ExpectedPrecision:
 
     @cached_property
     def _spread(self) -> NDArray[np.float64]:
-        """``(K,)`` how much more the counts vary between rehearsals than independent draws would, on average nearby."""
+        """``(K,)`` how much more the counts vary between trials than independent draws would, on average nearby."""
         if self.repeats == 1:
             return np.ones(len(self.size))
         counts = self._counts
@@ -184,15 +191,15 @@ class ExpectedPrecision:
         return np.asarray(np.maximum(1.0, (free * nearby + USUAL) / (free + USUAL)))
 
     @cached_property
-    def _chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """``(K,)`` the chance of each suggestion, and its interval."""
+    def _chances(self) -> tuple[NDArray[np.float64], ...]:
+        """``(K,)`` the share that was right in trials, and what is stated of each suggestion with its interval."""
         from scipy.optimize import isotonic_regression  # its import takes 0.2 s, and few commands need it
 
         places = self.repeats * np.diff(self.size, prepend=0.0)
         hits = np.diff(self._counts, prepend=0.0).sum(axis=0)
         group = _groups(places)
         if not len(group):
-            return (np.empty(0),) * 3
+            return (np.empty(0),) * 4
         n, h = (np.bincount(group, each) for each in (places, hits))
         fit = isotonic_regression(h / n, weights=n, increasing=False)
         level = np.repeat(np.arange(len(fit.blocks) - 1), np.diff(fit.blocks))
@@ -205,8 +212,9 @@ class ExpectedPrecision:
         last = np.concatenate([np.flatnonzero(np.diff(group)), [len(group) - 1]])
         low = (chance - np.hypot(np.maximum(0, chance - ends[0]), drift)) * shrink[last]
         high = chance + np.hypot(np.maximum(0, ends[1] - chance), drift)
-        bounds = (np.minimum.accumulate(np.clip(each, 0.0, 1.0)) for each in (low, high))
-        return tuple(each[group] for each in (chance, *bounds))  # type: ignore[return-value]
+        stated = np.minimum(chance, (total + 0.5) / (total + 1))
+        columns = (np.minimum.accumulate(np.clip(each, 0.0, 1.0)) for each in (stated, np.minimum(low, stated), high))
+        return tuple(each[group] for each in (chance, *columns))
 
     def words(self, *ranks: int) -> list[str]:
         """What is stated about the first ``k``, for some ``k``, and how it was measured, in plain sentences."""
@@ -231,17 +239,17 @@ class ExpectedPrecision:
             sentences.append(f"This was tested {times} by {how} and looking for them.")
         return sentences
 
-    def _clause(self, stated: Stated, rest: str) -> str:
+    def _clause(self, stated: PrecisionStatement, rest: str) -> str:
         """Such as '20 of the first 100 (9 to 31)'."""
         expected, low, high = (
-            share(value) if self.per_node else f"{stated.k * value:,.0f}"
+            percentage(value) if self.per_node else f"{stated.k * value:,.0f}"
             for value in (stated.expected, stated.low, stated.high)
         )
         return f"{expected} of the first {stated.k:,}{rest} ({low} to {high})"
 
 
 def expected_precision(
-    predictor: Rehearsed,
+    predictor: "LinkPredictor",
     k: int,
     *,
     chosen: Mapping[str, Any] | None = None,
@@ -251,23 +259,24 @@ def expected_precision(
     run: Path | None = None,
     progress: Progress | None = None,
 ) -> ExpectedPrecision:
-    """Rehearse: hide links that were not used to select the predictor, rank all pairs, and count the hidden ones.
+    """Hide links that were not used to select the predictor, rank all pairs, and count the hidden ones.
 
-    Where links have times, the latest are hidden, window by window; otherwise some at random.
+    Where links have times, the latest are hidden, window by window; otherwise some at random. A predictor that hid
+    links to learn from them has ranked these already, by what had not seen them: then nothing is trained again.
 
     Args:
         predictor: a fitted predictor.
         k: the last rank to say something about.
         chosen: which pairs may be suggested, as keywords of ``top``.
         share: share of the links to hide.
-        repeats: number of rehearsals.
+        repeats: number of trials.
         seed: seed for which links are hidden.
-        run: folder for the trainings that rehearsals need; stopped ones are resumed from there.
-        progress: called with the number of rehearsals done, and of all.
+        run: folder for the trainings that trials need; stopped ones are resumed from there.
+        progress: called with the number of trials done, and of all.
 
     Example:
-        >>> from gelato import Heuristic, load
-        >>> model = Heuristic("ac").fit(load("debian-sample"))
+        >>> from gelato import Autocovariance, load
+        >>> model = Autocovariance().fit(load("debian-sample"))
         >>> precision = expected_precision(model, 100, repeats=2)
         >>> precision.repeats, precision.hidden, precision.recovered.shape
         (2, 728.0, (2, 100))
@@ -276,35 +285,30 @@ def expected_precision(
         True
     """
     graph = predictor.graph_
-    allowed = {name: value for name, value in (chosen or {}).items() if name not in ("min_score", "per_node")}
-    if allowed.get("exclude") is not None:
-        allowed["exclude"] = without_links(allowed["exclude"], graph)
-    per_node = bool((chosen or {}).get("per_node"))
-    splits = hidings(predictor, share, repeats, seed)
-    outcomes = []
-    for i, split in enumerate(splits, 1):
+    allowed = {name: value for name, value in (chosen or {}).items() if name not in ("min_score", "exclude")}
+    exclude = exclusions_without_links((chosen or {}).get("exclude"), graph)
+    planned = trials(predictor, share, repeats, seed, run)
+    splits, outcomes = [trial.split for trial in planned], []
+    for i, trial in enumerate(planned):
         if progress is not None:
-            progress(i - 1, len(splits))
-        scores = predictor.rehearse(split, None if run is None else run / rehearsal_folder(graph, i, share, seed))
-        outcomes.append(outcome(scores, split, k, allowed, predictor.threads, per_node))
-    shortest = min(len(each.size) for each in outcomes)
-    recovered, ahead, size = (
-        np.array([getattr(each, name)[:shortest] for each in outcomes]) for name in ("recovered", "ahead", "size")
-    )
+            progress(i, len(planned))
+        outcomes.append(run_trial(trial, k, allowed, exclude, predictor.threads))
+    shortest = min(each.shape[1] for each in outcomes)
+    recovered, ahead, size = np.stack([each[:, :shortest] for each in outcomes], axis=1)
     return ExpectedPrecision(
         share,
         float(np.mean([len(split.test) for split in splits])),
-        sum(eligible(split, allowed) for split in splits),
+        sum(eligible_links(split, allowed) for split in splits),
         recovered,
         ahead,
         size.mean(axis=0),
-        per_node,
-        by_time(splits[0]),
+        bool(allowed.get("per_node")),
+        hides_by_time(splits[0]),
     )
 
 
 def _groups(places: NDArray[np.float64]) -> NDArray[np.int64]:
-    """``(K,)`` group of each rank: each group has enough places in rehearsed lists; empty if there are too few."""
+    """``(K,)`` group of each rank: each group has enough places in the lists of trials; empty if there are too few."""
     if places.sum() < FEWEST_PLACES:
         return np.empty(0, np.int64)
     group, held, groups = 0, 0.0, []
@@ -317,7 +321,7 @@ def _groups(places: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.minimum(result, group - 1) if held < FEWEST_PLACES and group else result
 
 
-def _unless_idle(stated: Stated) -> Stated | None:
+def _unless_idle(stated: PrecisionStatement) -> PrecisionStatement | None:
     """What is stated, unless its interval leaves everything open."""
     return None if stated.high - stated.low > WIDEST else stated
 

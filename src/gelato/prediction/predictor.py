@@ -1,51 +1,83 @@
-"""What every estimator of this package can do once it is fitted: predict, suggest, explain, be tested."""
+"""What every method of this package can do: learn from a graph, score pairs, suggest links, explain, be saved."""
 
 import inspect
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from gelato.errors import InputError, wrong_kind
-from gelato.explain.evidence import LinkEvidence
-from gelato.explain.explanation import explain_all
-from gelato.explain.pair import Explainer, PairExplanation
-from gelato.explain.standing import standings_of
-from gelato.graph import Graph, Pairs, check_nodes
-from gelato.prediction.settings import Settings, check_names
+from gelato.errors import InputError, deprecated, wrong_kind
+from gelato.explain.contract import PairExplanation, pair_ranks
+from gelato.graph import Graph, Pairs
+from gelato.notebook import facts_html
+from gelato.prediction.deprecated import DeprecatedNames
+from gelato.prediction.fitting import Report, fit_predictor
+from gelato.prediction.node_names import chosen_pairs, pairs_of
+from gelato.prediction.options import Settings, check_names
+from gelato.prediction.precision import REPEATS, SHARE
+from gelato.prediction.storage import load_predictor, save_predictor
+from gelato.prediction.suggest import Stage, check_min_chance, completed_links, ranked_links
 from gelato.prediction.suggestions import Suggestions
+from gelato.prediction.transfer import predictor_on, trial_scores
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import Progress, rank
-from gelato.ranking.top import top
 from gelato.regimes import unbiased
+from gelato.runs.files import naming
+from gelato.runs.training_links import TrainingLinks
 from gelato.scores import Scores
-from gelato.splits import Split
+from gelato.splits import Split, check_fraction
 
-EXPLAINED = 64
+PORTION = 64
 """Pairs that are explained together, between two reports of progress."""
 
+CACHED = "_cached_scores"
+"""Where a predictor keeps its scores; neither copied nor pickled."""
 
-class LinkPredictor(ABC):
-    """scikit-learn's conventions for link prediction: parameters, ``fit``, then ``predict`` and the rest.
 
-    Nodes are given by their names. An array of integers holds indices, as everywhere in this package, unless the names
-    are integers themselves.
+class LinkPredictor(DeprecatedNames):
+    """Link prediction with scikit-learn's conventions: parameters, ``fit``, then ``score_pairs``, ``suggest``.
+
+    Nodes are given by name, as the graph calls them (by index where it has no names), or by index with ``index=True``.
+    What a method writes of its own stands in ``MethodHooks``.
+
+    Attributes:
+        valid_, chosen_: links that selected the predictor, and settings that were chosen on them.
+        remarks_: what is worth knowing of the graph it is fitted on.
+        history_, best_epoch_: every ``Epoch`` of a training, none where nothing is trained, and which one was kept.
+        columns_: names of the attributes that were learned from, if they have any.
     """
 
     Settings: ClassVar[type[Settings]] = Settings
     method: str  # its name in METHODS, by which its runs are known
-    valid_: Pairs = np.empty((0, 2), np.int64)  # links that selected the predictor
-    remarks_: Sequence[str] = ()  # worth knowing of the graph it is fitted on
-    chosen_: Mapping[str, Any] = MappingProxyType({})  # settings that were chosen on validation links
+    fits_without_validation: ClassVar[bool] = False
+    """Whether it can be fitted where no links are hidden to select it by, though it ``selects``."""
+    chooses: ClassVar[Sequence[str]] = ()
+    """Settings that ``chosen_`` always holds, once it is fitted."""
+
+    valid_: Pairs = np.empty((0, 2), np.int64)
+    remarks_: Sequence[str] = ()
+    chosen_: Mapping[str, Any] = MappingProxyType({})
+    history_: list[Any] = []  # noqa: RUF012 - replaced, never changed
+    best_epoch_: int = 0
+    columns_: list[str] | None = None
+    _graph: Graph
+    _seen: TrainingLinks
 
     def __init__(self, **settings: Any) -> None:
         check_names(settings, self.Settings.names(), "parameter", type(self).__name__)
         self.settings = self.Settings(**settings)
+
+    @classmethod
+    def of(cls, settings: Any) -> Self:
+        """A predictor with settings that have been checked already."""
+        predictor = cls.__new__(cls)
+        predictor.settings = settings
+        return predictor
 
     def __init_subclass__(cls, **rest: Any) -> None:
         """Show the settings as the parameters of the class."""
@@ -60,14 +92,22 @@ class LinkPredictor(ABC):
         """Refuse scikit-learn's searches, which split rows: a graph has none. ``sklearn.base.clone`` works."""
         raise InputError(
             "scikit-learn's searches and cross-validation split rows of a table, and a graph has none;"
-            " use gelato.evaluation.tune.tune (or 'gelato tune'), which hides links"
+            " use gelato.tune (or 'gelato tune'), which hides links"
         )
 
     def __repr__(self) -> str:
+        usual = type(self.settings)().as_dict()
         given = self.get_params()
-        plain = inspect.signature(type(self)).parameters
-        changed = [f"{name}={value!r}" for name, value in given.items() if value != plain[name].default]
+        changed = [f"{name}={value!r}" for name, value in given.items() if name not in usual or value != usual[name]]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        fitted = vars(self).get("_graph")
+        return facts_html(repr(self), {**self.get_params(), "fitted on": None if fitted is None else repr(fitted)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the kept scores, which a copy may need of another graph."""
+        return {name: value for name, value in vars(self).items() if name != CACHED}
 
     @property
     def threads(self) -> int | None:
@@ -75,70 +115,126 @@ class LinkPredictor(ABC):
         return self.settings.threads
 
     @property
-    @abstractmethod
     def graph_(self) -> Graph:
         """The graph whose pairs are scored."""
-
-    @abstractmethod
-    def fit(self, data: Graph | Split) -> Self:
-        """Learn from a graph, or from the training links of a split, selected on its validation links."""
-
-    @abstractmethod
-    def scores(self) -> Scores:
-        """Scores of all pairs."""
-
-    @abstractmethod
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the predictor and its graph to a folder."""
-
-    @classmethod
-    @abstractmethod
-    def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Self:
-        """Read a predictor that ``save`` or a finished run wrote; ``graph``, if given, must be the one it is for."""
-
-    @abstractmethod
-    def applied(self, graph: Graph) -> Self:
-        """The same predictor for another graph, without training."""
-
-    @abstractmethod
-    def rehearse(self, split: Split, run: Path | None = None) -> Scores:
-        """Scores of ``split.graph`` without its test links, by a predictor that has not seen these."""
-
-    @abstractmethod
-    def unseen(self, graph: Graph) -> NDArray[np.bool_]:
-        """``(m,)`` which links of ``graph`` had no part in making this predictor."""
-
-    def evidence(self) -> LinkEvidence | None:
-        """What the links that walks use are made of, where that is more than the graph."""
-        return None
+        self._check_fitted()
+        return self._graph
 
     @property
-    def explains(self) -> bool:
-        """Whether pairs can be explained; by default where scores are sums over walks along links."""
-        walked = self.scores().walks()
-        return walked is not None and bool(walked.on_graph)
+    def fitted(self) -> bool:
+        """Whether it has a graph to score the pairs of."""
+        return "_graph" in vars(self)
 
-    def explainer(self) -> Explainer:
-        """How pairs are explained; by default by the walks that join them, and refused where there are none.
+    def _check_fitted(self) -> None:
+        if not self.fitted:
+            raise InputError("the model is not trained; call fit first")
 
-        A method whose scores arise otherwise gives its own, and says so by ``explains``.
+    def fit(
+        self,
+        data: Graph | Split,
+        *,
+        run: str | os.PathLike[str] | None = None,
+        callbacks: Report | Iterable[Report] = (),
+        progress: Progress | None = None,
+        report: Report | None = None,
+    ) -> Self:
+        """Learn from a split, or from a graph of which a twentieth is hidden for validation where that is needed.
+
+        Args:
+            data: a split's training links are learned from and its validation links select the model; a graph's
+                links are all used for the scores in the end.
+            run: a folder for checkpoints, metrics and the model; resume a stopped run by the same call.
+            callbacks: one or several, called with every ``Epoch`` of a training, such as ``TensorBoard`` of
+                ``gelato.training.callbacks``; ``auto`` calls them with those of the methods that it trains.
+            progress: called with what is done and in total: the trials of settings, while open settings are chosen, and
+                the steps of methods that have no epochs.
+            report: deprecated; one of the ``callbacks``.
+
+        A call that fails or is interrupted leaves the predictor as it was.
         """
-        scores, graph, evidence = self.scores(), self.graph_, self.evidence()
-        return lambda pairs, limit: explain_all(scores, graph, pairs, evidence=evidence, limit=limit, with_rank=False)
+        called = [callbacks] if callable(callbacks) else list(callbacks)
+        if report is not None:
+            deprecated("fit(report=...)", "fit(callbacks=...)")
+            called = [report, *called]
+        before = dict(vars(self))
+        try:
+            self.forget_scores()
+            fit_predictor(self, data, run, called, progress)
+            self.forget_scores()
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
 
-    def facts(self) -> dict[str, Any]:
-        """What is worth knowing of this predictor besides its settings, ready for ``json.dumps``."""
-        return {}
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model and its graph to a folder: ``config.json``, ``model.safetensors`` and ``graph.npz``."""
+        save_predictor(self, path)
 
-    def sentences(self) -> list[str]:
-        """The same in words."""
-        return []
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Self:
+        """Read a model that ``save`` or a finished run wrote; ``graph``, if given, must be the one it is for.
 
-    def predict(self, pairs: Any) -> NDArray[np.float64]:
-        """``(p,)`` scores of some pairs of nodes."""
-        return self.scores().pairs(self.pairs_of(pairs))
+        ``on`` then takes it to another graph.
+        """
+        with naming(Path(path)):
+            return load_predictor(cls, Path(path), graph)
 
-    def predict_top(
+    @classmethod
+    def _of(cls, method: str, settings: dict[str, Any], folder: Path) -> Self:
+        """A fresh predictor for what a folder holds."""
+        if method != cls.method:
+            raise InputError(f"{folder}: holds a model of {method}, not of {cls.method}; gelato.open_model opens any")
+        return cls(**cls.Settings.of_saved(settings))
+
+    def on(self, graph: Graph) -> Self:
+        """The same model for another graph with the same attributes, without training.
+
+        The graph may have other links, new nodes, or be a different one altogether. Attributes are matched by the
+        names of their columns: those that ``graph`` lacks count as 0, those that the model does not know are left
+        out, and ``remarks_`` says so.
+        """
+        return predictor_on(self, graph)
+
+    def unseen(self, graph: Graph) -> NDArray[np.bool_]:
+        """``(m,)`` which links of ``graph`` the model has neither learned from nor was selected on."""
+        self._check_fitted()
+        return ~self._seen.among(graph, graph.edges) if self.selects else np.ones(graph.m, dtype=bool)
+
+    def trial_scores(self, split: Split, run: Path | None = None) -> Scores:
+        """Scores of ``split.graph`` without its test links, by a model that has not seen these.
+
+        That is this model where possible. Otherwise one with the same settings is trained without the test links,
+        and selected on the validation links of ``split``, for as many epochs as this one was.
+        """
+        return trial_scores(self, split, run)
+
+    def check_split(self, split: Split) -> None:
+        """Refuse to be tested on a split with other validation links: its test links may have selected this model."""
+        self._check_fitted()
+        if not self.selects or np.array_equal(split.valid, self.valid_):
+            return
+        raise InputError("the model was selected on validation links other than those of this split; train one for it")
+
+    def scores(self) -> Scores:
+        """Scores of all pairs, for ``rank`` and ``top``; computed once, until ``fit`` or ``set_params`` is called."""
+        graph = self.graph_
+        kept = vars(self).get(CACHED)
+        if kept is None or kept[0] is not graph:
+            kept = vars(self)[CACHED] = (graph, self.compute_scores())
+        scores: Scores = kept[1]
+        return scores
+
+    def score_pairs(self, pairs: Any, *, index: bool = False) -> NDArray[np.float64]:
+        """``(p,)`` scores of some pairs of nodes.
+
+        Args:
+            pairs: ``(p, 2)`` pairs as a list, an array or a frame with two columns.
+            index: whether nodes are given by index rather than by name.
+        """
+        return self.scores().pairs(pairs_of(self.graph_, pairs, index=index))
+
+    def suggest(
         self,
         k: int = 100,
         per_node: bool = False,
@@ -147,66 +243,89 @@ class LinkPredictor(ABC):
         between: tuple[Any, Any] | None = None,
         exclude: Any = None,
         min_score: float | None = None,
+        min_chance: float | None = None,
+        index: bool = False,
+        share: float = SHARE,
+        repeats: int = REPEATS,
+        seed: int = 0,
+        run: Path | None = None,
+        reasons: bool = True,
         progress: Progress | None = None,
+        stage: Stage | None = None,
     ) -> Suggestions:
-        """The ``k`` best pairs that are not linked yet, exactly, of all pairs; ties in the order of the nodes.
+        """The ``k`` best pairs that are not linked yet, of all pairs, exactly; ties in the order of the nodes.
+
+        With the precision to expect of them, for which links are hidden ``repeats`` times (methods that train are
+        trained again on the rest), and the reason for each. ``repeats=0, reasons=False`` only ranks.
 
         Args:
             k: how many; fewer are returned if there are not enough.
             per_node: the ``k`` best partners of each node instead.
             nodes: only pairs with one of these nodes.
             between: two lists of nodes; only pairs with one end in each.
-            exclude: pairs to leave out.
-            min_score: leave out pairs with a lower score.
-            progress: called with the pairs done and in total.
+            exclude, min_score: pairs to leave out, and the score below which pairs are left out.
+            min_chance: the chance of being right, from 0 to 1, below which pairs are left out.
+            index: whether nodes and pairs are given by index rather than by name.
+            share, repeats, seed: how many of the known links to hide, how often, and the seed that picks them.
+            run: folder for the trainings that the precision needs; stopped ones are resumed from there.
+            reasons: whether to give the reason for each link.
+            progress: called with what is done and in total, for each of the three stages.
+            stage: instead of ``progress``, called with the title of each stage and the unit it counts in; returns a
+                context that yields its progress callback.
+
+        Example:
+            >>> from gelato import CommonNeighbors, Graph
+            >>> graph = Graph.from_edges([(0, 2), (2, 1), (0, 3), (3, 1)], names=["ann", "bob", "cat", "dan"])
+            >>> links = CommonNeighbors().fit(graph).suggest(1, repeats=0)
+            >>> list(links), links.reasons
+            ([('ann', 'bob', 2.0)], ['both linked to cat (50% of the walks)'])
         """
-        chosen: dict[str, Any] = {"per_node": per_node, "min_score": min_score}
-        if nodes is not None:
-            chosen["nodes"] = self.nodes_of(nodes)
-        if between is not None:
-            chosen["between"] = tuple(map(self.nodes_of, between))
-        if exclude is not None:
-            chosen["exclude"] = self.pairs_of(exclude)
-        graph = self.graph_
-        links = top(self.scores(), graph, k, threads=self.threads, progress=progress, **chosen)
-        return Suggestions(graph, links.pairs, links.score, per_node=per_node, chosen=chosen)
+        chosen = chosen_pairs(self.graph_, nodes, between, exclude, lambda given: index)
+        chosen |= {"per_node": per_node, "min_score": min_score}
+        hiding = {"share": share, "repeats": repeats, "seed": seed, "run": run}
+        shown = stage or (lambda *_: nullcontext(progress))
+        check_fraction(share)
+        check_min_chance(min_chance, repeats)
+        ranked = ranked_links(self, k, chosen, shown)
+        return completed_links(self, k, ranked, hiding, min_chance=min_chance, reasons=reasons, stage=shown)
 
-    def explain(self, u: Any, v: Any, *, limit: int = 5, with_rank: bool = True) -> PairExplanation:
+    def explain(
+        self, u: Any, v: Any, *, index: bool = False, limit: int = 5, with_rank: bool = True
+    ) -> PairExplanation:
         """Why a pair has its score: the walks or neighbours that add most, and its rank among all unlinked pairs."""
-        first, second = self.graph_.index_of([u, v])
-        return self.explain_pair(int(first), int(second), limit=limit, with_rank=with_rank)
+        return self.explain_pairs([(u, v)], index=index, limit=limit, with_rank=with_rank)[0]
 
-    def explain_pair(self, u: int, v: int, *, limit: int = 5, with_rank: bool = True) -> PairExplanation:
-        """The same of two indices."""
-        return self.explanations([(u, v)], limit=limit, with_rank=with_rank)[0]
-
-    def explanations(
-        self, pairs: ArrayLike, *, limit: int = 5, with_rank: bool = False, progress: Progress | None = None
+    def explain_pairs(
+        self,
+        pairs: Any,
+        *,
+        index: bool = False,
+        limit: int = 5,
+        with_rank: bool = False,
+        progress: Progress | None = None,
     ) -> list[PairExplanation]:
         """An explanation of each of some pairs.
 
         Args:
-            pairs: ``(p, 2)`` node indices.
+            pairs: ``(p, 2)`` pairs of nodes.
+            index: whether nodes are given by index rather than by name.
             limit: how many parts to list for each, such as walks, the heaviest.
-            with_rank: whether to rank them among all unlinked pairs, which takes one pass over all pairs, however many
-                there are.
+            with_rank: whether to rank them among all unlinked pairs, in one pass over all, however many there are.
             progress: called with the number of pairs explained, and of all.
         """
-        listed = np.asarray(pairs, np.int64).reshape(-1, 2)
-        check_nodes(listed, self.graph_.n)
+        graph = self.graph_
+        listed = pairs_of(graph, pairs, index=index, sort=False)
         for u in listed[listed[:, 0] == listed[:, 1], 0].tolist():
-            raise InputError(
-                f"a link joins two different nodes, got {self.graph_.name_of(u)!r} twice; replace one of them"
-            )
+            raise InputError(f"a link joins two different nodes, got {graph.name_of(u)!r} twice; replace one of them")
         explain, explained = self.explainer(), list[PairExplanation]()
-        for begin in range(0, len(listed), EXPLAINED):
-            explained += explain(listed[begin : begin + EXPLAINED], limit)
+        for begin in range(0, len(listed), PORTION):
+            explained += explain(listed[begin : begin + PORTION], limit)
             if progress is not None:
                 progress(len(explained), len(listed))
         if not with_rank or not explained:
             return explained
-        standings = standings_of(self.scores(), self.graph_, listed, self.threads)
-        return [each.with_standing(standing) for each, standing in zip(explained, standings, strict=True)]
+        ranks = pair_ranks(self.scores(), graph, listed, self.threads)
+        return [each.with_pair_rank(its) for each, its in zip(explained, ranks, strict=True)]
 
     def score(self, split: Split) -> float:
         """Average precision of the test links of a split against all non-links; fit on the split first."""
@@ -221,37 +340,15 @@ class LinkPredictor(ABC):
         return {name: getattr(self.settings, name) for name in self.settings.names()}
 
     def set_params(self, **params: Any) -> Self:
-        """Change some parameters."""
+        """Change some parameters; where they shape the scores, ``fit`` must be called again."""
         check_names(params, list(self.get_params()), "parameter", type(self).__name__)
+        before = self.settings.identity()
         self.settings = self.settings.replaced(**params)
+        self.forget_scores()
+        if self.settings.identity() != before:
+            vars(self).pop("_graph", None)
         return self
 
-    def nodes_of(self, nodes: Any) -> NDArray[np.int64]:
-        """``(q,)`` indices of nodes given by name, or of an array of indices."""
-        if hasattr(nodes, "to_numpy"):
-            nodes = nodes.to_numpy().tolist()  # a column of names
-        if self._are_indices(nodes):
-            found: NDArray[np.int64] = nodes.astype(np.int64).ravel()
-            check_nodes(np.column_stack([found, found]), self.graph_.n)
-            return found
-        if isinstance(nodes, str) or not isinstance(nodes, Sequence | Set | np.ndarray):
-            nodes = [nodes]
-        return self.graph_.index_of(list(nodes))
-
-    def pairs_of(self, pairs: Any) -> Pairs:
-        """``(p, 2)`` indices of pairs given by name, or of an array of indices; ``u < v`` unless directed."""
-        given = pairs.to_numpy().tolist() if hasattr(pairs, "to_numpy") else pairs  # a frame of names
-        if not self._are_indices(given):
-            rows = [tuple(pair) if np.iterable(pair) else (pair,) for pair in given]
-            if any(len(row) != 2 for row in rows):
-                raise InputError("pairs must be pairs of nodes, such as [('ann', 'bob'), ('ann', 'cat')]")
-            given = self.graph_.index_of([node for row in rows for node in row]).reshape(-1, 2)
-        if given.ndim != 2 or given.shape[1] != 2:
-            raise InputError(f"pairs must have shape (p, 2), got {given.shape}")
-        check_nodes(given, self.graph_.n)
-        return np.asarray(given if self.graph_.directed else np.sort(given, axis=1), dtype=np.int64)
-
-    def _are_indices(self, given: Any) -> bool:
-        names = self.graph_.names
-        named = names is not None and all(isinstance(name, int | np.integer) for name in names[:1].tolist())
-        return isinstance(given, np.ndarray) and given.dtype.kind in "iu" and not named
+    def forget_scores(self) -> None:
+        """Compute the scores anew when they are next asked for."""
+        vars(self).pop(CACHED, None)

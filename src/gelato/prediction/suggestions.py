@@ -1,7 +1,7 @@
 """Suggestions: ranked missing links by the user's names, with reasons and the precision to expect."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -11,13 +11,16 @@ from scipy.sparse import csr_array
 
 from gelato.graph import Graph, Pairs
 from gelato.io import links_to_pandas, links_to_polars, links_to_scipy, to_networkx, to_pyg, write_table
-from gelato.prediction.precision import ExpectedPrecision
+from gelato.notebook import rows_html
+from gelato.prediction.precision import ExpectedPrecision, PrecisionStatement
 
-LINK_COLUMNS = ("rank", "source", "target", "score")
 CHANCE_COLUMNS = ("chance", "chance_low", "chance_high")
-"""Of each suggestion alone."""
+"""Columns of the chance of each suggestion alone."""
 PRECISION_COLUMNS = ("precision_to_rank", "precision_to_rank_low", "precision_to_rank_high")
-"""Of all suggestions up to this one."""
+"""Columns of the precision of all suggestions up to each one."""
+
+SHOWN = 10
+"""Suggestions that a list shows of itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +30,17 @@ class Suggestions:
     Attributes:
         graph: the graph that lacks them.
         pairs: ``(k, 2)`` node indices; with ``per_node`` the node asked about comes first, and each has its own list.
-        score: ``(k,)`` scores.
-        per_node: whether each node has its own list.
+            Names are shown with a node that was asked for (``nodes``) in front.
+        score, per_node: ``(k,)`` scores, and whether each node has its own list.
         chosen: which pairs were allowed, as keywords of ``top``.
         precision: the precision to expect, if it was estimated.
         reasons: ``(k,)`` the strongest reason for each in words, if they were asked for.
+        method: what ranked them.
 
     Example:
-        >>> from gelato import Graph, Heuristic
+        >>> from gelato import CommonNeighbors, Graph
         >>> graph = Graph.from_edges([(0, 1), (1, 2), (2, 3)], names=["ann", "bob", "cat", "dan"])
-        >>> links = Heuristic("cn").fit(graph).predict_top(2)
+        >>> links = CommonNeighbors().fit(graph).suggest(2, repeats=0)
         >>> list(links)
         [('ann', 'cat', 1.0), ('bob', 'dan', 1.0)]
         >>> links.columns()["rank"], links.to_scipy().shape
@@ -50,6 +54,7 @@ class Suggestions:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     precision: ExpectedPrecision | None = None
     reasons: Sequence[str] | None = None
+    method: str | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -58,6 +63,21 @@ class Suggestions:
         """The names of the two nodes, and the score, of each suggestion."""
         for (u, v), score in zip(self._read_pairs().tolist(), self.score.tolist(), strict=True):
             yield self.graph.name_of(u), self.graph.name_of(v), score
+
+    def __repr__(self) -> str:
+        first = self._first(SHOWN)
+        lines = [f"{rank:>6,}  {u} - {v}  {score:.4g}" for rank, (u, v, score) in zip(first.rank, first, strict=True)]
+        more = ["     …"] if len(first) < len(self) else []
+        return "\n".join([f"Suggestions({len(self):,} links of {self.graph!r})", *lines, *more])
+
+    def _repr_html_(self) -> str:
+        columns = self._first(SHOWN).columns()
+        title = f"{len(self):,} suggestions" + (f", the first {SHOWN}" if len(self) > SHOWN else "")
+        return rows_html(title, list(columns), zip(*columns.values(), strict=True))
+
+    def _first(self, count: int) -> Self:
+        """The first ``count`` suggestions."""
+        return self._some(np.arange(len(self)) < count)
 
     @property
     def rank(self) -> NDArray[np.int64]:
@@ -68,10 +88,6 @@ class Suggestions:
         begins = np.concatenate([[True], self.pairs[1:, 0] != self.pairs[:-1, 0]])
         return place - np.maximum.accumulate(np.where(begins, place, 0)) + 1
 
-    def replaced(self, **values: Any) -> Self:
-        """The same with other values, such as ``precision`` or ``reasons``."""
-        return replace(self, **values)
-
     def words(self) -> list[str]:
         """The precision to expect of the first 10, 100, ... suggestions, in sentences."""
         last = int(self.rank.max(initial=0))
@@ -81,24 +97,39 @@ class Suggestions:
         return self.precision.words(*cuts, last)
 
     def columns(self) -> dict[str, list[Any]]:
-        """The columns by name: ranks, node names, scores, and whatever else is known."""
-        names = [(self.graph.name_of(u), self.graph.name_of(v)) for u, v in self._read_pairs().tolist()]
-        values: dict[str, list[Any]] = dict(
-            zip(
-                LINK_COLUMNS,
-                (self.rank.tolist(), [u for u, _ in names], [v for _, v in names], self.score.tolist()),
-                strict=True,
-            )
-        )
-        if self.precision is not None:
-            for names_of, state in ((CHANCE_COLUMNS, self.precision.chance), (PRECISION_COLUMNS, self.precision.at)):
-                at_rank = {k: state(k) for k in set(self.rank.tolist())}
-                stated = [at_rank[k] for k in self.rank.tolist()]
-                for name, value in zip(names_of, ("expected", "low", "high"), strict=True):
-                    values[name] = [None if each is None else round(getattr(each, value), 4) for each in stated]
+        """The columns by name: ranks, node names, chances, scores, and whatever else is known."""
+        source, target = ([self.graph.name_of(node) for node in side] for side in self._read_pairs().T.tolist())
+        values: dict[str, list[Any]] = {"rank": self.rank.tolist(), "source": source, "target": target}
+        stated = self.precision
+        values |= {} if stated is None else self._stated(CHANCE_COLUMNS, stated.chance)
+        values["score"] = self.score.tolist()
+        values |= {} if stated is None else self._stated(PRECISION_COLUMNS, stated.at)
         if self.reasons is not None:
             values["reason"] = list(self.reasons)
-        return values
+        return values if self.method is None else {**values, "method": [self.method] * len(self)}
+
+    def _stated(
+        self, names: Sequence[str], state: Callable[[int], PrecisionStatement | None]
+    ) -> dict[str, list[float | None]]:
+        """What is stated at each rank, its lower and its upper end, as columns of these names."""
+        rank = self.rank.tolist()
+        at_rank = {k: state(k) for k in set(rank)}
+        return {
+            name: [None if (each := at_rank[k]) is None else round(getattr(each, value), 4) for k in rank]
+            for name, value in zip(names, ("expected", "low", "high"), strict=True)
+        }
+
+    def at_least(self, chance: float) -> Self:
+        """Those with a chance that is no lower; none where no chance is stated."""
+        if self.precision is None:
+            return self._some(np.zeros(len(self), bool))
+        stated = {k: self.precision.chance(k) for k in set(self.rank.tolist())}
+        likely = {k for k, each in stated.items() if each is not None and each.expected >= chance}
+        return self._some(np.isin(self.rank, list(likely)))
+
+    def _some(self, kept: NDArray[np.bool_]) -> Self:
+        reasons = None if self.reasons is None else [self.reasons[i] for i in np.flatnonzero(kept).tolist()]
+        return replace(self, pairs=self.pairs[kept], score=self.score[kept], reasons=reasons)
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per suggestion."""
@@ -137,11 +168,18 @@ class Suggestions:
         return to_pyg(self.graph, predicted=self)
 
     def _read_pairs(self) -> Pairs:
-        """``(k, 2)`` the pairs as they are shown: on a bipartite graph, the node of the first side comes first."""
-        sides = self.graph.sides
-        if sides is None or self.per_node:
+        """``(k, 2)`` the pairs as they are shown.
+
+        A node that was asked for comes first and, on a bipartite graph, else the node of the first side; on a directed
+        graph, the order of a pair is that of its link.
+        """
+        if self.per_node or self.graph.directed:
             return self.pairs
-        return np.where((sides[self.pairs[:, :1]] == 1), self.pairs[:, ::-1], self.pairs)
+        place = np.zeros(self.graph.n, np.int64) if self.graph.sides is None else self.graph.sides.astype(np.int64)
+        if self.chosen.get("nodes") is not None:
+            place[self.chosen["nodes"]] -= 2
+        u, v = place[self.pairs].T
+        return np.where((u > v)[:, None], self.pairs[:, ::-1], self.pairs)
 
     def _beside(self) -> dict[str, list[Any]]:
         return {name: column for name, column in self.columns().items() if name != "score"}

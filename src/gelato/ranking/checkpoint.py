@@ -3,8 +3,10 @@
 import logging
 import math
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gelato.io.files import DAMAGED
-from gelato.io.outputs import scratch_beside
+from gelato.io.untrusted import checked_array, read_uncompressed
+from gelato.io.write.outputs import scratch_beside
 from gelato.regimes import Candidates
 from gelato.scores import Scores, key_of
 
@@ -20,6 +23,12 @@ LOG = logging.getLogger(__name__)
 FORMAT = "gelato count 2"
 PART = "part_"
 """Begins the names of the arrays of the result."""
+
+NAMED = 24
+"""Digits of its key that the file of a checkpoint is named by, in a folder of many."""
+
+OLD = 30 * 24 * 3600.0
+"""Seconds after its last write from which a checkpoint is taken for abandoned."""
 
 
 class Checkpoint:
@@ -44,10 +53,14 @@ class Checkpoint:
         self.spent = 0.0
 
     @classmethod
-    def within(cls, folder: str | os.PathLike[str], scores: Scores, candidates: Candidates) -> Self | None:
-        """The checkpoint of ranking these in a folder of many; ``None`` where scores have no key to tell them by."""
+    def in_folder(cls, folder: str | os.PathLike[str], scores: Scores, candidates: Candidates) -> Self | None:
+        """The checkpoint of ranking these in a folder of many; ``None`` where scores have no key to tell them by.
+
+        Those of rankings that nobody has resumed for ``OLD`` seconds are removed from the folder.
+        """
+        remove_old(Path(folder))
         key = count_key(scores, candidates)
-        return None if key is None else cls(Path(folder) / f"{key[:24]}.npz", key)
+        return None if key is None else cls(Path(folder) / f"{key[:NAMED]}.npz", key)
 
     def start(self, identity: str, blocks: int) -> tuple[Mapping[str, NDArray[Any]] | None, NDArray[np.bool_]]:
         """The result so far, if there is one of this very computation, and which of its blocks are done."""
@@ -56,17 +69,22 @@ class Checkpoint:
         self._blocks = blocks
         self._begun = self._written = time.monotonic()
         try:
-            with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            if str(arrays["key"]) == self._identity and arrays["done"].shape == (blocks,):
+            arrays = read_uncompressed(self.path)
+            if str(arrays["key"]) == self._identity:
                 part = {name.removeprefix(PART): arrays[name] for name in arrays if name.startswith(PART)}
-                self.spent, self._kept = float(arrays["seconds"]), (part, arrays["done"])
+                done = checked_array(arrays, "done", np.bool_, (blocks,))
+                self.spent, self._kept = float(checked_array(arrays, "seconds", np.float64, ())), (part, done)
         except DAMAGED:
             pass  # none, or damaged: start anew
         if self._kept is None:
             return None, np.zeros(blocks, dtype=bool)
         self.resumed = int(self._kept[1].sum())
         return self._kept[0], self._kept[1].copy()
+
+    def discard(self) -> NDArray[np.bool_]:
+        """Begin anew, as the result so far is damaged; no block is done."""
+        self._kept, self.resumed, self.spent = None, 0, 0.0
+        return np.zeros(self._blocks, dtype=bool)
 
     def add(self, blocks: int | Sequence[int], part: Mapping[str, NDArray[Any]]) -> None:
         """Note that blocks are in the result, a copy of which is ``part``; write now and then."""
@@ -99,6 +117,18 @@ class Checkpoint:
     def finish(self) -> None:
         """Remove the file: the result is known."""
         self.path.unlink(missing_ok=True)
+
+
+def remove_old(folder: Path) -> None:
+    """Remove the checkpoints in a folder that were last written long ago; those in use are written every few seconds.
+
+    Only files with the name of a checkpoint are looked at. One that cannot be removed stays.
+    """
+    for path in folder.glob("*.npz"):
+        if re.fullmatch(rf"[0-9a-f]{{{NAMED}}}", path.stem):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > OLD:
+                    path.unlink()
 
 
 def count_key(scores: Scores, candidates: Candidates) -> str | None:

@@ -1,15 +1,48 @@
 """Jobs: scans over blocks as values that any engine can run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.ranking.checkpoint import Checkpoint
+
 Sum = TypeVar("Sum")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 Arrays = dict[str, NDArray[Any]]
 """What a partial result is made of, ready for a file or a wire."""
+
+Progress = Callable[[int, int | None], None]
+"""Called with the number of pairs done and the number in all."""
+
+
+@dataclass(frozen=True)
+class FoldOptions:
+    """What may go along with a job.
+
+    Attributes:
+        progress: called after every block.
+        checkpoint: where the result is kept, so that a stopped run can be resumed.
+        identity: gives the hash of everything the result depends on; without one nothing is kept.
+    """
+
+    progress: Progress | None = None
+    checkpoint: Checkpoint | None = None
+    identity: Callable[[], str | None] | None = None
+
+    @cached_property
+    def key(self) -> str | None:
+        """The hash, if there is one."""
+        return None if self.identity is None else self.identity()
+
+
+PLAIN = FoldOptions()
+"""Neither reported nor kept."""
 
 
 class Job(Protocol[Sum]):
@@ -27,15 +60,12 @@ class Job(Protocol[Sum]):
     def workers(self) -> int | None:
         """How many blocks may run at once; ``None`` for any number."""
 
-    def moved(self, device: str) -> "Job[Sum] | None":
+    def on_device(self, device: str) -> "Job[Sum] | None":
         """The same job on a device of PyTorch, in other blocks; ``None`` where nothing of it runs there."""
 
-    def recut(self, blocks: Sequence[Any]) -> Sequence[Any]:
-        """Ascending blocks of the job that this one was moved from, in blocks that fit here."""
-
-    @property
-    def space(self) -> int:
-        """Bytes that one worker takes, about."""
+    def aligned_blocks(self, blocks: Sequence[Any]) -> Sequence[Any]:
+        """Ascending blocks of the job that this one was moved from, joined and cut where those of this job end."""
+        return blocks
 
     def pairs_of(self, block: Any) -> int:
         """How many pairs a block holds, for progress."""
@@ -53,10 +83,15 @@ class Job(Protocol[Sum]):
         """A copy of a partial result as arrays, without its working memory."""
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> Sum:
-        """The partial result that ``dump`` wrote."""
+        """The partial result that ``dump`` wrote.
+
+        The arrays may come from a file of anybody's: ``DamagedData`` refuses what ``dump`` cannot have written.
+        """
 
     def hint(self, part: Sum) -> NDArray[np.float64] | None:
         """What would spare others work, such as the cut of a top-k; the result is right without it."""
+        return None
 
-    def heed(self, hint: NDArray[np.float64]) -> None:
+    def take_hint(self, hint: NDArray[np.float64]) -> None:
         """Take the hint of another process."""
+        return

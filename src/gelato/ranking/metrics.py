@@ -22,13 +22,7 @@ SHARES = (10, 25, 50, 100)
 DEFAULT_METRICS = (
     *(f"hits@{k}" for k in CUTS),
     *(f"precision@{share}%" for share in SHARES),
-    "precision@100",
-    "precision@1000",
-    "ap",
-    "mrr",
-    "mrr_optimistic",
-    "mrr_pessimistic",
-    "auc",
+    *("precision@100", "precision@1000", "ap", "mrr", "mrr_optimistic", "mrr_pessimistic", "auc"),
 )
 
 
@@ -65,12 +59,12 @@ def mrr(ranks: Ranks) -> float:
 
 
 def mrr_optimistic(ranks: Ranks) -> float:
-    """The same with every tied negative below the positive."""
+    """Mean reciprocal rank with every tied negative below the positive."""
     return float(np.mean(1 / (1 + ranks.above)))
 
 
 def mrr_pessimistic(ranks: Ranks) -> float:
-    """The same with every tied negative above the positive."""
+    """Mean reciprocal rank with every tied negative above the positive."""
     return float(np.mean(1 / (1 + ranks.above + ranks.tied)))
 
 
@@ -82,6 +76,7 @@ def auc(ranks: Ranks) -> float:
 
 def _by_level(ranks: Ranks) -> tuple[Counts, Counts, Counts, Counts]:
     """For each level, best first: positives above it, positives in it, negatives above it, negatives in it."""
+    # negated, so that the best level comes first
     _, first, size = np.unique(-ranks.order, return_index=True, return_counts=True)
     return np.cumsum(size) - size, size, ranks.above[first], ranks.tied[first]
 
@@ -107,6 +102,7 @@ def _random_mrr(p: int, q: int) -> float:
 
 def _harmonic(n: int) -> float:
     """``1 + 1/2 + ... + 1/n``."""
+    # beyond, the expansion is exact to the last digits of a double
     if n < 10_000:
         return float(np.sum(1 / np.arange(1, n + 1)))
     return math.log(n) + float(np.euler_gamma) + 1 / (2 * n) - 1 / (12 * n**2)

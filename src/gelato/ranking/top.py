@@ -4,24 +4,24 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph, Pairs
-from gelato.kernels.best import Best, Limits, Ties, level_end, place_levels, select, window
 from gelato.kernels.threads import default_threads
-from gelato.ranking.across import queries_across
+from gelato.kernels.top_buffer import ScoreLimits, TopBuffer, keep_best, level_end, place_levels, tie_window
 from gelato.ranking.engines import Engine, Progress, engine_of
-from gelato.ranking.job import Job
+from gelato.ranking.job import FoldOptions, Job, Sum
+from gelato.ranking.queries import bipartite_queries, search_query
 from gelato.ranking.rank import check_fit
-from gelato.ranking.searching import ByRowJob, OfferJob, RestJob
+from gelato.ranking.top_search import TopJob, TopPerRowJob
 from gelato.scores import Query, Scores, key_of
-from gelato.scores.contract import Nodes, SearchScan
+from gelato.scores.contract import SearchScan
 
 SLACK = 32
 """How many pairs more than asked for are kept at least, so that mostly the level at the cut is known to its end."""
@@ -29,14 +29,12 @@ SLACK = 32
 ROOM = 1024
 """How many further pairs a buffer takes at least before the best are selected."""
 
-Sum = TypeVar("Sum")
-
 Entries = tuple[NDArray[np.float64], NDArray[np.int64]]
 """Raw scores and keys of pairs: the key is ``u * n + v``."""
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class TopLinks:
     """Ranked links, best first: ``(k, 2)`` pairs and their ``(k,)`` scores."""
 
     pairs: Pairs
@@ -56,7 +54,7 @@ def top(
     threads: int | None = None,
     progress: Progress | None = None,
     engine: str | None = None,
-) -> Links:
+) -> TopLinks:
     """The ``k`` best of all pairs that are not links of ``graph``; fewer if fewer qualify.
 
     On a bipartite graph, only pairs across its two sides are ranked, even with the restrictions below.
@@ -90,47 +88,37 @@ def top(
             raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
     if min_score is not None and (not isinstance(min_score, Real) or np.isnan(min_score)):
         raise InputError(f"min_score must be a number, got {min_score!r}")
-    rows, partners = _restriction(nodes, between, graph.n)
+    query = search_query(graph, per_node=per_node, nodes=nodes, between=between, exclude=exclude)
+    scans = [scores.searches(each) for each in bipartite_queries(query, graph.sides)]
+    if scans and not per_node:
+        scans = [list(chain.from_iterable(scans))]
+    plans = [_by_tier(each) for each in scans]
     minimum = -np.inf if min_score is None else float(min_score)
-    either_end = nodes is not None and not per_node
-    query = Query(
-        _left_out(graph, exclude), graph.directed, rows=rows, columns=partners, either_end=either_end, by_row=per_node
-    )
-    plans = [_by_tier(scores.searches(each)) for each in queries_across(query, graph.sides)]
-    if not per_node:
-        plans = [_joined(plans)] if plans else []
-    how = _How(scores, query, minimum, engine_of(engine, int(threads)))
+    how = _SearchContext(scores, query, minimum, engine_of(engine, int(threads)))
     search = _by_row if per_node else _overall
-    reports = _shared(progress, [[scan for scans in plan for scan in scans] for plan in plans])
+    reports = _shared(progress, scans)
     links = [search(int(k), plan, how, report) for plan, report in zip(plans, reports, strict=True)]
     if len(links) == 1:
         return links[0]
     pairs = np.concatenate([np.empty((0, 2), np.int64), *(each.pairs for each in links)])
     order = np.argsort(pairs[:, 0], kind="stable")
-    return Links(pairs[order], np.concatenate([np.empty(0), *(each.score for each in links)])[order])
+    return TopLinks(pairs[order], np.concatenate([np.empty(0), *(each.score for each in links)])[order])
 
 
 @dataclass(frozen=True, eq=False)
-class _How:
-    """What all parts of a search share.
-
-    Attributes:
-        scores, query: what is searched.
-        minimum: the least score.
-        engine: what runs the blocks.
-    """
+class _SearchContext:
+    """What all parts of a search share: what is searched, the least score, and what runs the blocks."""
 
     scores: Scores
     query: Query
     minimum: float
     engine: Engine
 
-    @property
-    def n(self) -> int:
-        """Number of nodes."""
-        return self.query.n
+    def unit(self, scans: Sequence[SearchScan]) -> float:
+        """Factor from raw scores of scans of one tier to those that the user sees."""
+        return self.scores.units[scans[0].tier]
 
-    def identity(self, scans: Sequence[SearchScan], keep: int, limits: Limits) -> str | None:
+    def identity(self, scans: Sequence[SearchScan], keep: int, limits: ScoreLimits) -> str | None:
         """Hash of all that the best pairs of some scans depend on; ``None`` where the scores have no key."""
         query = self.query
         if self.scores.key is None:
@@ -148,24 +136,19 @@ def _by_tier(scans: Sequence[SearchScan]) -> list[list[SearchScan]]:
     return [tiers[tier] for tier in sorted(tiers, reverse=True)]
 
 
-def _joined(plans: list[list[list[SearchScan]]]) -> list[list[SearchScan]]:
-    """The scans of several plans, which share no pair, tier by tier."""
-    return _by_tier([scan for plan in plans for scans in plan for scan in scans])
-
-
-def _overall(k: int, tiers: list[list[SearchScan]], how: _How, progress: Progress | None) -> Links:
+def _overall(k: int, tiers: list[list[SearchScan]], how: _SearchContext, progress: Progress | None) -> TopLinks:
     """The best ``k`` pairs, of the highest tier first."""
     score, key = np.empty(0), np.empty(0, np.int64)
     for scans, report in zip(tiers, _shared(progress, tiers), strict=True):
         if len(key) < k:
             more_score, more_key = _Search(scans, how).best(k - len(key), report)
-            score, key = np.append(score, scans[0].unit * more_score), np.append(key, more_key)
+            score, key = np.append(score, how.unit(scans) * more_score), np.append(key, more_key)
         elif report is not None:
             report(_pairs(scans), None)  # none of them can come any more
-    return Links(_as_pairs(key, how.n), score)
+    return TopLinks(_as_pairs(key, how.query.n), score)
 
 
-def _by_row(k: int, tiers: list[list[SearchScan]], how: _How, progress: Progress | None) -> Links:
+def _by_row(k: int, tiers: list[list[SearchScan]], how: _SearchContext, progress: Progress | None) -> TopLinks:
     """The best ``k`` pairs of each row, of the highest tier first."""
     rows = len(tiers[0][0].rows)
     row, score, key, left = [], [], [], np.full(rows, k)
@@ -174,13 +157,13 @@ def _by_row(k: int, tiers: list[list[SearchScan]], how: _How, progress: Progress
         taken = np.minimum(count, left)
         row.append(taken)
         score.append(_first(raw, taken))
-        score[-1] *= scan.unit
+        score[-1] *= how.unit([scan])
         key.append(_first(keys, taken))
         left -= taken
     if len(tiers) == 1:
-        return Links(_as_pairs(key[0], how.n), score[0])
+        return TopLinks(_as_pairs(key[0], how.query.n), score[0])
     order = np.argsort(np.concatenate([np.repeat(np.arange(rows), taken) for taken in row]), kind="stable")
-    return Links(_as_pairs(np.concatenate(key)[order], how.n), np.concatenate(score)[order])
+    return TopLinks(_as_pairs(np.concatenate(key)[order], how.query.n), np.concatenate(score)[order])
 
 
 def _first(array: NDArray[Any], taken: NDArray[np.int64]) -> NDArray[Any]:
@@ -202,7 +185,7 @@ def _pairs(scans: Sequence[SearchScan]) -> int:
     return sum(scan.pairs_of(block) for scan in scans for block in scan.blocks)
 
 
-def _shared(progress: Progress | None, tiers: list[list[SearchScan]]) -> list[Progress | None]:
+def _shared(progress: Progress | None, tiers: Sequence[Sequence[SearchScan]]) -> list[Progress | None]:
     """One report of progress for each tier, which go on from one another."""
     if progress is None:
         return [None] * len(tiers)
@@ -215,57 +198,12 @@ def _after(progress: Progress, before: int, pairs: int) -> Progress:
     return lambda done, _: progress(before + done, pairs)
 
 
-def _restriction(
-    nodes: ArrayLike | None, between: tuple[ArrayLike, ArrayLike] | None, n: int
-) -> tuple[Nodes | None, Nodes | None]:
-    """The nodes at one end of all pairs and those at the other; ``None`` stands for all nodes."""
-    if between is None:
-        return None if nodes is None else _checked_nodes(nodes, n, "nodes"), None
-    if nodes is not None:
-        raise InputError("nodes and between cannot be combined; give one of them")
-    if len(between) != 2:
-        raise InputError(f"between must be two lists of nodes, got {len(between)}")
-    one, other = (_checked_nodes(side, n, "between") for side in between)
-    return one, other
-
-
-def _checked_nodes(given: ArrayLike, n: int, option: str) -> Nodes:
-    nodes = np.asarray(given)
-    if nodes.ndim != 1 or (nodes.size and not np.issubdtype(nodes.dtype, np.integer)):
-        raise InputError(f"{option} must list node indices, got {nodes.dtype} of shape {nodes.shape}")
-    outside = (nodes < 0) | (nodes >= n)
-    if outside.any():
-        raise InputError(f"{option} lists node {nodes[outside][0]}; nodes go from 0 to {n - 1}")
-    return np.unique(nodes.astype(np.int64))
-
-
-def _left_out(graph: Graph, exclude: ArrayLike | None) -> csr_array:
-    """``(n, n)`` the links and the pairs of ``exclude``, in both directions when undirected."""
-    given = np.asarray([] if exclude is None else exclude)
-    if given.size == 0:
-        return graph.pattern
-    if given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer):
-        raise InputError(f"exclude must list pairs of node indices, got {given.dtype} of shape {given.shape}")
-    outside = ((given < 0) | (given >= graph.n)).any(axis=1)
-    if outside.any():
-        u, v = given[outside][0]
-        raise InputError(f"exclude lists ({u}, {v}); nodes go from 0 to {graph.n - 1}")
-    pairs = given.astype(np.int64)
-    pairs = pairs if graph.directed else np.concatenate([pairs, pairs[:, ::-1]])
-    more = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=graph.pattern.shape)
-    return csr_array(graph.pattern + more)
-
-
 class _Search:
     """One search for the best pairs of some scans of one tier, which hold no pair twice."""
 
-    def __init__(self, scans: Sequence[SearchScan], how: _How, limits: Limits | None = None) -> None:
+    def __init__(self, scans: Sequence[SearchScan], how: _SearchContext, limits: ScoreLimits | None = None) -> None:
         self._scans, self._how = scans, how
-        self._limits = limits or _limits(how.minimum, float(scans[0].unit))
-
-    @property
-    def _ties(self) -> Ties:
-        return self._scans[0].ties
+        self._limits = limits or _limits(how.minimum, how.unit(scans))
 
     def best_by_row(self, k: int, progress: Progress | None) -> tuple[*Entries, NDArray[np.int64]]:
         """``(r, k)`` raw scores and keys of the best pairs of each row, and ``(r,)`` how many there are."""
@@ -274,8 +212,9 @@ class _Search:
         if k == 0:
             rows = len(scan.rows)
             return np.empty((rows, 0)), np.empty((rows, 0), np.int64), np.zeros(rows, np.int64)
+        # some more than asked for, to see how far the level at the cut reaches
         slack = min(SLACK, 8 + k // 4) if scan.ties.rounded else 0  # what ties then has the very same score
-        job = ByRowJob(scan, k, k + slack, self._limits)
+        job = TopPerRowJob([scan], k, k + slack, self._limits)
         score, key, count = self._fold(job, k, progress).out
         for i in np.flatnonzero(count < 0).tolist():
             one_score, one_key = _Search([scan.row(i)], self._how, self._limits).best(k)
@@ -289,10 +228,10 @@ class _Search:
         if k == 0:
             return np.empty(0), np.empty(0, np.int64)
         kept = self._kept(k + max(SLACK, k // 16), self._limits, progress)
-        count, begin, known = place_levels(kept, self._how.n, k)
+        count, begin, known = place_levels(kept, self._how.query.n, k)
         return (kept.score[:count], kept.key[:count]) if known else self._settled(k, kept, begin)
 
-    def _settled(self, k: int, kept: Best, begin: int) -> Entries:
+    def _settled(self, k: int, kept: TopBuffer, begin: int) -> Entries:
         """The same when the level at the cut, whose entries in ``kept`` follow ``begin``, is not known well enough.
 
         The rows are gone through again, once or more for the level's lower end and once for its smallest keys, so that
@@ -300,46 +239,48 @@ class _Search:
         """
         score, key = kept.score[begin : kept.size[0]], kept.key[begin : kept.size[0]]
         highest, lowest = float(score.max()), float(score.min())
-        anchor = key[score == highest].min()
-        near = self._limits._replace(floor=max(self._limits.floor, highest - window(highest, self._ties)))
+        anchor, ties = key[score == highest].min(), self._scans[0].ties
+        near = self._limits._replace(floor=max(self._limits.floor, highest - tie_window(highest, ties)))
         finished = False
         while not finished:
             below = near._replace(ceiling=float(np.nextafter(lowest, -np.inf)))
             more_score, more_key, all_of_them = self._in_order(kept.keep, below)
             score, key = np.append(highest, more_score), np.append(anchor, more_key)
-            end = level_end(score, key, 0, len(key), self._how.n, self._ties)
+            end = level_end(score, key, 0, len(key), self._how.query.n, ties)
             finished = end < len(score) or all_of_them
             lowest = float(score[end - 1]) if end > 1 else lowest
         level = self._limits._replace(floor=lowest, ceiling=highest, by_key=True)
         more_score, more_key, _ = self._in_order(k - begin, level)
         return np.append(kept.score[:begin], more_score), np.append(kept.key[:begin], more_key)
 
-    def _in_order(self, keep: int, limits: Limits) -> tuple[*Entries, bool]:
+    def _in_order(self, keep: int, limits: ScoreLimits) -> tuple[*Entries, bool]:
         """The best ``keep`` pairs within limits in bitwise order, and whether these are all."""
         kept = self._kept(keep, limits, None)
         score, key = kept.score[: kept.size[0]], kept.key[: kept.size[0]]
+        # bitwise order, without levels: the caller decides what ties
         order = np.argsort(key) if limits.by_key else np.lexsort((key, -score))
         return score[order], key[order], bool(kept.bound[0] == -np.inf)
 
-    def _kept(self, keep: int, limits: Limits, progress: Progress | None) -> Best:
+    def _kept(self, keep: int, limits: ScoreLimits, progress: Progress | None) -> TopBuffer:
         """The best ``keep`` pairs within limits: of the explicit ones, then of those that could still be better."""
-        job = OfferJob(self._scans, keep, max(ROOM, keep // 2), limits)
+        job = TopJob(self._scans, keep, max(ROOM, keep // 2), limits)
         explicit = self._fold(job, keep, progress, limits)
-        select(explicit.best)
+        keep_best(explicit.best)
         rest = [scan for each in self._scans for scan in each.rest(float(explicit.best.cut[0]))]
         if not rest:
             return explicit.best
-        more = RestJob(rest, keep, job.room, limits, explicit.best.cut, explicit.best)
+        more = TopJob(rest, keep, job.room, limits, explicit.best.cut, explicit.best)
         return job.merge(explicit, self._how.engine.fold(more)).best
 
-    def _fold(self, job: Job[Sum], keep: int, progress: Progress | None, limits: Limits | None = None) -> Sum:
+    def _fold(self, job: Job[Sum], keep: int, progress: Progress | None, limits: ScoreLimits | None = None) -> Sum:
         """The result of a job over the scans."""
         identity = partial(self._how.identity, self._scans, keep, limits or self._limits)
-        return self._how.engine.fold(job, progress=progress, identity=identity)
+        return self._how.engine.fold(job, FoldOptions(progress, identity=identity))
 
 
-def _limits(minimum: float, unit: float) -> Limits:
+def _limits(minimum: float, unit: float) -> ScoreLimits:
     """Limits of the raw scores for a least score."""
     raw = minimum / unit
+    # raw scores are compared first; a floor that rounding put too high would lose pairs, one too low costs a comparison
     floor = raw - 1e-9 * abs(raw) - 1e-290 / unit
-    return Limits(floor if np.isfinite(floor) else -np.inf, np.inf, unit, minimum, False)
+    return ScoreLimits(floor if np.isfinite(floor) else -np.inf, np.inf, unit, minimum, False)

@@ -1,13 +1,14 @@
 """Drawing with matplotlib: one style for all charts, readable in print, on dark pages, and without colour vision."""
 
 import io
+import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
-from gelato.io.optional import optional
-from gelato.report.svg import tidy
+from gelato.errors import optional
 
 INK = "#23282e"
 """Text and axes; on the page they take the colour of the text around them."""
@@ -46,9 +47,15 @@ STYLE = {
     ),
 }
 
+_DROPPED = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>|<style .*?</style>", re.DOTALL)
+_IDENTIFIER = re.compile(r' id="([^"]*)"')
+_USE = re.compile(r'(url\(#|href="#)([^")]+)')
+_PLACES = re.compile(r' (?:d|x|y|points|transform)="[^"]*"')
+_STILL = re.compile(r' transform="rotate\(-?0 [^"]*"')
+
 
 @dataclass(frozen=True)
-class Drawn:
+class RenderedChart:
     """A chart as a file of its own (``svg``, ``png``) and as an element of the page (``inline``)."""
 
     svg: bytes
@@ -56,14 +63,10 @@ class Drawn:
     inline: str
 
 
-def drawn(name: str, alternative: str, draw: Callable[[Any], None], *, height: float = 3.3) -> Drawn:
-    """Let ``draw`` fill a figure, and render it; the same data gives the same bytes.
+def render_chart(name: str, alternative: str, draw: Callable[[Any], None], *, height: float = 3.3) -> RenderedChart:
+    """Let ``draw`` fill an empty figure, so many inches high, and render it; the same data gives the same bytes.
 
-    Args:
-        name: name of the chart, a prefix of all ids in it.
-        alternative: what it shows, for readers who cannot see it.
-        draw: takes the empty figure.
-        height: in inches; all charts are equally wide.
+    ``name`` is a prefix of all ids in it, and ``alternative`` says what it shows to readers who cannot see it.
     """
     matplotlib = optional("matplotlib", purpose="drawing charts", extra="report")
     figures = optional("matplotlib.figure", purpose="drawing charts", extra="report")
@@ -77,8 +80,35 @@ def drawn(name: str, alternative: str, draw: Callable[[Any], None], *, height: f
         figure.set_layout_engine(None)  # the png keeps the places of the svg, which take a while to find
         figure.savefig(png, format="png", metadata={"Software": None}, facecolor="white")
     palette = {INK: "currentColor"} | {colour: f"var(--series-{i}, {colour})" for i, colour in enumerate(COLOURS)}
-    inline = tidy(svg.getvalue().decode(), name, alternative, palette)
-    return Drawn(svg.getvalue(), png.getvalue(), inline)
+    return RenderedChart(svg.getvalue(), png.getvalue(), tidy(svg.getvalue().decode(), name, alternative, palette))
+
+
+def tidy(svg: str, prefix: str, alternative: str, palette: Mapping[str, str]) -> str:
+    """The ``<svg>`` element of a chart, for a page that holds several.
+
+    Ids get a prefix, and unused ones are dropped; colours follow the page through ``palette``; the page decides the
+    size; metadata is dropped.
+    """
+    body = _DROPPED.sub("", svg).strip()
+    used = {match[2] for match in _USE.finditer(body)}
+    body = _IDENTIFIER.sub(lambda match: f' id="{prefix}-{match[1]}"' if match[1] in used else "", body)
+    body = _USE.sub(lambda match: f"{match[1]}{prefix}-{match[2]}", body).replace("xlink:href", "href")
+    for colour, meaning in palette.items():
+        body = body.replace(colour, meaning)
+    body = _PLACES.sub(lambda match: _shortened(match[0]), _STILL.sub("", body))
+    head, _, rest = body.partition(">")
+    box = re.search(r'viewBox="[^"]*"', head)
+    assert box is not None
+    words = escape(alternative, quote=True)
+    head = f'<svg {box[0]} role="img" aria-label="{words}" stroke-linejoin="round" stroke-linecap="butt"'
+    rest = re.sub(r"<defs>\s*</defs>", "", rest)
+    return re.sub(r">\s+<", "><", f"{head}>{rest}")
+
+
+def _shortened(attribute: str) -> str:
+    """Coordinates to a hundredth of a point, without line breaks."""
+    rounded = re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), attribute)
+    return re.sub(r"\s*\n\s*", " ", rounded)
 
 
 def line_style(place: int) -> dict[str, Any]:
@@ -87,15 +117,10 @@ def line_style(place: int) -> dict[str, Any]:
     return look | ({"linewidth": 2.4, "zorder": 3} if place == 0 else {})
 
 
-def legend_below(figure: Any, axes: Any, columns: int = 3) -> None:
+def legend_below(figure: Any, axes: Any) -> None:
     """One legend under the axes, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), columnspacing=1.4)
-
-
-def label(text: str) -> str:
-    """The label of a series; matplotlib omits labels that begin with an underscore."""
-    return f" {text}" if text.startswith("_") else text
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)), columnspacing=1.4)
 
 
 def tick_count(value: float, _: object = None) -> str:

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from gelato.errors import InputError
 from gelato.io.files import written_aside
-from gelato.report.canvas import Drawn, drawn
+from gelato.report import figures
+from gelato.report.canvas import RenderedChart, render_chart
 from gelato.report.contents import Report
-from gelato.report.measure import Measured
-from gelato.report.rank_charts import draw_density, draw_hits, draw_precision, draw_regimes
-from gelato.report.run_charts import draw_degrees, draw_expected, draw_training
-from gelato.report.words import method_words
+from gelato.report.measurements import Measurements
+from gelato.report.text import method_words
 
 CHART_NAMES = (
     *("degrees", "regimes", "hits", "precision", "expected", "training"),
@@ -24,63 +23,51 @@ CHART_NAMES = (
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its name, the section of the page it belongs to, its caption, and how it looks."""
+    """A chart: its name, the section of the page it belongs to, its caption, what draws it, and its height (inches)."""
 
     name: str
     section: str
     words: str
-    look: Drawn
+    draw: Callable[[Any], None]
+    height: float = 3.3
+
+    @cached_property
+    def look(self) -> RenderedChart:
+        """The chart as it looks, drawn once."""
+        return render_chart(self.name, self.words, self.draw, height=self.height)
 
 
-def charts_of(report: Report) -> list[Chart]:
-    """Draw every chart that the report has data for."""
-    return [
-        Chart(name, section, words, drawn(name, words, draw, height=height))
-        for name, section, words, draw, height in _wanted(report)
-    ]
-
-
-_Wanted = tuple[str, str, str, Callable[[Any], None], float]
-
-
-def _wanted(report: Report) -> Iterator[_Wanted]:
+def charts_of(report: Report) -> Iterator[Chart]:
+    """Every chart that the report has data for."""
     facts, curve = report.facts, report.precision_curve
     if facts is not None and any(degree > 0 for degree, _ in facts.degrees):
         words = "Each dot shows how many nodes have a given number of links. A long tail to the right means hubs."
-        yield "degrees", "graph", words, partial(draw_degrees, facts=facts), 3.3
+        yield Chart("degrees", "graph", words, partial(figures.draw_degrees, facts=facts))
     if report.measured is not None:
         yield from _of_test(report.measured)
     if curve:
         words = "The share of the first k suggestions that should be right, with its interval."
-        yield "expected", "expect", words, partial(draw_expected, curve=curve), 3.3
+        yield Chart("expected", "expect", words, partial(figures.draw_expected, curve=curve))
     if report.history:
         words = "The loss on training links and the precision on validation links after each epoch."
-        yield (
-            "training",
-            "training",
-            words,
-            partial(
-                draw_training, history=report.history, best_epoch=report.best_epoch, selected_by=report.selected_by
-            ),
-            3.8,
-        )
+        yield Chart("training", "training", words, partial(figures.draw_training, report=report), 3.8)
 
 
-def _of_test(measured: Measured) -> Iterator[_Wanted]:
+def _of_test(measured: Measurements) -> Iterator[Chart]:
     words = "Average precision of each method. Its bars differ only in the non-links it is tested against."
     height = 1.3 + 0.45 * len(measured.methods)
-    yield "regimes", "comparison", words, partial(draw_regimes, measured=measured), height
+    yield Chart("regimes", "comparison", words, partial(figures.draw_regimes, measured=measured), height)
     words = "The share of hidden links that rank above the k-th best non-link. Higher is better."
-    yield "hits", "curves", words, partial(draw_hits, measured=measured), 3.7
+    yield Chart("hits", "curves", words, partial(figures.draw_hits, measured=measured), 3.7)
     words = "The share of hidden links among the first k pairs. A line has a gap where there are none."
-    yield "precision", "curves", words, partial(draw_precision, measured=measured), 3.7
+    yield Chart("precision", "curves", words, partial(figures.draw_precision, measured=measured), 3.7)
     for density in measured.densities:
         name = "model" if density.method == measured.name else density.method
         who = method_words(density.method)
         words = f"Scores by {who}. Both areas are equal, as if links were as common as non-links."
-        yield f"density-{name}", "densities", words, partial(draw_density, density=density, counts=False), 3.3
+        yield Chart(f"density-{name}", "densities", words, partial(figures.draw_density, density=density))
         words = f"The same scores by {who} as numbers of pairs. All pairs are counted, none sampled."
-        yield f"counts-{name}", "densities", words, partial(draw_density, density=density, counts=True), 3.3
+        yield Chart(f"counts-{name}", "densities", words, partial(figures.draw_density, density=density, counts=True))
 
 
 def write_charts(folder: Path, charts: list[Chart]) -> list[Path]:

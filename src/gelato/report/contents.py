@@ -1,10 +1,17 @@
-"""The contents of a report, as plain data: the page is a function of these and nothing else."""
+"""The contents of a report, as plain data, the graph at a glance among them: the page is a function of these alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gelato.report.measure import Measured
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from gelato.graph import Graph
+from gelato.methods import REFERENCE, make
+from gelato.ranking.rank import explicit_pairs
+from gelato.regimes import Candidates
+from gelato.report.measurements import Measurements
 
 
 @dataclass(frozen=True)
@@ -15,8 +22,7 @@ class GraphFacts:
         n, m, f: number of nodes, links and attributes.
         directed, weighted: what kind of graph it is.
         mean_degree, max_degree: number of links per node, counting both directions if the graph is directed.
-        isolated: number of nodes without links.
-        components: number of connected components.
+        isolated, components: number of nodes without links, and of connected components.
         pairs: number of pairs that could be links; on a bipartite graph those across.
         steps, reached: length of walks, and the share of all pairs that they join, or ``None``.
         degrees: ``(degree, number of nodes with it)``, ascending.
@@ -39,6 +45,31 @@ class GraphFacts:
     sides: Sequence[int] | None = None
 
 
+def facts_of(graph: Graph, *, steps: int = 3, threads: int | None = None) -> GraphFacts:
+    """Sizes, degrees and components of a graph, and how many pairs its walks of some steps join."""
+    links = graph.pattern
+    degree = np.diff(links.indptr)
+    if graph.directed:
+        degree = degree + np.bincount(links.indices, minlength=graph.n)
+    value, nodes = np.unique(degree, return_counts=True)
+    components, _ = connected_components(links, directed=graph.directed, connection="weak")
+    none = np.empty((0, 2), np.int64)
+    every = Candidates(graph.n, graph.directed, none, none, sides=graph.sides)
+    scores = make(REFERENCE, steps=steps).fit(graph).scores()
+    return GraphFacts(
+        *(graph.n, graph.m, graph.f, graph.directed, graph.weighted),
+        mean_degree=float(degree.mean()),
+        max_degree=int(degree.max()),
+        isolated=int((degree == 0).sum()),
+        components=int(components),
+        pairs=every.negatives,
+        steps=steps,
+        reached=explicit_pairs(scores, every, threads=threads) / every.negatives,
+        degrees=tuple(zip(value.tolist(), nodes.tolist(), strict=True)),
+        sides=None if graph.sides is None else tuple(np.bincount(graph.sides).tolist()),
+    )
+
+
 @dataclass(frozen=True)
 class Suggestion:
     """One suggested link.
@@ -46,8 +77,7 @@ class Suggestion:
     Attributes:
         rank, source, target, score: its rank, the names of its ends, and its score.
         chance, low, high: the chance that it is right, and its interval.
-        reason: the reason, in a few words.
-        explanation_lines: the explanation, as lines of text; leading spaces are kept.
+        reason, explanation_lines: the reason in a few words, and the explanation as lines; leading spaces are kept.
         picture: an ``<svg>`` element made by this package, with all text escaped, or an empty string.
     """
 
@@ -68,25 +98,19 @@ class Report:
     """Everything that a page shows; sections without content are left out.
 
     Attributes:
-        title: title of the page.
-        facts: the graph at a glance.
-        measured: the result of ``measure``.
+        title, facts, measured: title of the page, the graph at a glance, and the result of ``measure``.
         history: one mapping per epoch with ``epoch``, ``loss``, ``precision`` and ``seconds``.
-        selected_by: what ``precision`` is, on validation links.
-        best_epoch: the epoch that was kept.
+        selected_by, best_epoch: what ``precision`` is, on validation links, and the epoch that was kept.
         remarks: what else is worth knowing of the model, in sentences.
         suggestions: best first.
-        precision_words: the precision to expect, in plain sentences.
-        precision_curve: ``(k, expected, low, high)`` for the first ``k`` suggestions.
-        settings, seeds, versions: by name.
-        timings: seconds by name.
-        memory_bytes: peak memory.
-        command: the command that made the page.
+        precision_words, precision_curve: what to expect, in sentences and as ``(k, expected, low, high)``.
+        settings, seeds, versions, timings: by name; timings in seconds.
+        memory_bytes, command: peak memory, and the command that made the page.
     """
 
     title: str
     facts: GraphFacts | None = None
-    measured: Measured | None = None
+    measured: Measurements | None = None
     history: Sequence[Mapping[str, Any]] = ()
     selected_by: str = "precision@100%"
     best_epoch: int | None = None

@@ -1,24 +1,24 @@
 """The report of a run: its model tested honestly, what it suggests and why, and how it was made."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from gelato import PROGRAM, __version__
-from gelato.explain.pair import PairExplanation
-from gelato.memory import peak_memory
-from gelato.methods.making import OpenedRun
+from gelato.explain.contract import PairExplanation
+from gelato.memory.usage import peak_memory
+from gelato.methods.factory import OpenedRun
+from gelato.prediction.hidden_link_trials import trials
 from gelato.prediction.precision import REPEATS, SHARE
-from gelato.prediction.rehearsal import hidings, rehearsal_folder
-from gelato.prediction.suggest import Stage, silent, suggest
-from gelato.prediction.suggestions import Suggestions
-from gelato.report.contents import Report, Suggestion
-from gelato.report.facts import facts_of
-from gelato.report.measure import measure
+from gelato.prediction.suggest import Stage
+from gelato.prediction.suggestions import CHANCE_COLUMNS, Suggestions
+from gelato.report.contents import Report, Suggestion, facts_of
+from gelato.report.measurements import measure
 from gelato.runs.files import ENVIRONMENT, TIMINGS, read_json
-from gelato.runs.predictor import StoredPredictor
 from gelato.scores import Scores
 from gelato.splits import Split
 
@@ -37,22 +37,17 @@ def report_of(
     seed: int = 0,
     threads: int | None = None,
     command: str | None = None,
-    stage: Stage = silent,
+    stage: Stage = lambda *_: nullcontext(),
 ) -> Report:
     """Everything that the page of a run shows.
 
     A model that was trained on a split is tested on its test links. A model that was trained on a whole graph is
-    tested by its first rehearsal: a twin that was trained without some of the links.
+    tested by its first hidden-link trial: a copy that was trained without some of the links.
 
     Args:
-        run: an opened run.
-        title: title of the page.
-        top: number of suggestions.
+        title, command: of the page, and the command that made it, to be shown on it.
+        top, share, repeats, seed: how many links to suggest, to hide, how often, and the seed, as in ``suggest``.
         parts: number of METIS parts of the partitioned test.
-        share, repeats, seed: how many links to hide, how often, and the seed, as in ``suggest``.
-        threads: all cores by default.
-        command: the command that made the page, to be shown on it.
-        stage: shows progress.
     """
     model, whole = (each.set_params(threads=threads) for each in (run.model, run.whole()))
     tested, scores = _test_of(run, share, repeats, seed)
@@ -61,26 +56,19 @@ def report_of(
             tested, scores, name=model.method, dataset=title, parts=parts, seed=seed, threads=threads, progress=progress
         )
     options: dict[str, Any] = {"share": share, "repeats": repeats, "seed": seed, "run": run.folder}
-    suggestions = suggest(whole, top, reasons=False, stage=stage, **options)
+    suggestions = whole.suggest(top, reasons=False, stage=stage, **options)
     explained: list[PairExplanation] = []
     with stage("explaining", "links") as progress:
         if whole.explains:
-            explained = whole.explanations(suggestions.pairs, with_rank=True, progress=progress)
-    rows = [
-        Suggestion(
-            rank=row["rank"],
-            source=str(row["source"]),
-            target=str(row["target"]),
-            score=row["score"],
-            chance=row.get("chance"),
-            low=row.get("chance_low"),
-            high=row.get("chance_high"),
-            reason=explained[i].reason() if explained else "",
-            explanation_lines=explained[i].lines() if explained else (),
-            picture=explained[i].svg() if explained else "",
-        )
-        for i, row in enumerate(suggestions.rows())
-    ]
+            explained = whole.explain_pairs(suggestions.pairs, index=True, with_rank=True, progress=progress)
+    rows = []
+    for row, why in zip_longest(suggestions.rows(), explained):
+        told: dict[str, Any] = dict(zip(("chance", "low", "high"), map(row.get, CHANCE_COLUMNS), strict=True))
+        if why is not None:
+            told |= {"reason": why.reason(), "explanation_lines": why.lines(), "picture": why.svg()}
+        rows.append(Suggestion(row["rank"], str(row["source"]), str(row["target"]), row["score"], **told))
+    training_seed = model.get_params().get("random_state")
+    own_seed = {} if training_seed is None else {"training": training_seed}
     environment, timings = (read_json(run.folder / name) for name in (ENVIRONMENT, TIMINGS))
     return Report(
         title=title,
@@ -94,7 +82,7 @@ def report_of(
         precision_words=suggestions.words(),
         precision_curve=_curve(suggestions),
         settings={"method": model.method, **model.settings.as_dict(), **model.chosen_},
-        seeds={**_seed_of(model), "hidden links": seed, "split": tested.name},
+        seeds={**own_seed, "hidden links": seed, "split": tested.name},
         versions=_versions(environment),
         timings={f"training: {name}": seconds for name, seconds in timings.items()},
         memory_bytes=peak_memory(),
@@ -107,10 +95,9 @@ def _test_of(run: OpenedRun, share: float, repeats: int, seed: int) -> tuple[Spl
     if len(run.split.test):
         return run.split, run.model.scores()
     whole = run.whole()
-    hidden = hidings(whole, share, max(1, repeats), seed)[0]
-    scores = whole.rehearse(hidden, run.folder / rehearsal_folder(whole.graph_, 1, share, seed))
-    none = np.empty((0, 2), np.int64)
-    return Split(run.graph, run.graph.without(hidden.test), none, hidden.test, hidden.name), scores
+    first = trials(whole, share, max(1, repeats), seed, run.folder)[0]
+    hidden, none = first.split, np.empty((0, 2), np.int64)
+    return Split(run.graph, run.graph.without(hidden.test), none, hidden.test, hidden.name), first.scores()
 
 
 def _curve(suggestions: Suggestions) -> list[tuple[int, float, float, float]] | None:
@@ -120,12 +107,6 @@ def _curve(suggestions: Suggestions) -> list[tuple[int, float, float, float]] | 
     ranks = np.unique(np.geomspace(1, len(suggestions), POINTS).round().astype(int)).tolist()
     stated = [each for each in map(suggestions.precision.at, ranks) if each is not None]
     return [(each.k, each.expected, each.low, each.high) for each in stated] or None
-
-
-def _seed_of(model: StoredPredictor) -> dict[str, Any]:
-    """The seed of the training, where there is one."""
-    seed = model.get_params().get("random_state")
-    return {} if seed is None else {"training": seed}
 
 
 def _versions(environment: Mapping[str, Any]) -> dict[str, Any]:

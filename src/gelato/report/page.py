@@ -1,22 +1,21 @@
 """One self-contained page from a report: nothing is fetched, and node names are never more than text."""
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from gelato import __version__
-from gelato.errors import InputError
-from gelato.figures import percent, share
+from gelato.errors import InputError, optional
+from gelato.formatting import chance, decimal_size, duration, percent, percentage
 from gelato.io.files import written_aside
-from gelato.io.optional import optional
-from gelato.io.outputs import check_output
-from gelato.report import words
+from gelato.io.write.outputs import check_output
+from gelato.report import text
 from gelato.report.charts import CHART_NAMES, Chart, charts_of, write_charts
 from gelato.report.contents import Report, Suggestion
-from gelato.report.rows import comparison, run_words, tiles
-from gelato.report.svg import checked_picture
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:;"
@@ -24,15 +23,17 @@ POLICY = (
 )
 """What the browser lets the page do: show itself, and load nothing from elsewhere."""
 
+_BAD_ATTRIBUTE = re.compile(r"javascript:|url\((?!#)|@import", re.IGNORECASE)
+_BAD_ELEMENTS = {"script", "foreignObject", "iframe", "image", "a", "animate", "set", "handler", "style"}
+
 SECTIONS = (
-    ("graph", "The graph"),
-    ("comparison", "Comparison"),
-    ("curves", "Along the ranking"),
-    ("densities", "Scores"),
-    ("expect", "Expected precision"),
-    ("training", "Training"),
-    ("suggestions", "Suggested links"),
-    ("run", "The run"),
+    *(("graph", "The graph"), ("comparison", "Comparison"), ("curves", "Along the ranking"), ("densities", "Scores")),
+    *(
+        ("expect", "Expected precision"),
+        ("training", "Training"),
+        ("suggestions", "Suggested links"),
+        ("run", "The run"),
+    ),
 )
 
 
@@ -42,7 +43,7 @@ def write_report(path: str | os.PathLike[str], report: Report) -> list[Path]:
     The charts go into the folder ``<stem>_charts``. Every file is replaced whole or not at all.
     """
     goal = check_page(path)
-    charts = charts_of(report)
+    charts = list(charts_of(report))
     text = page_of(report, charts)
     written = write_charts(_charts_beside(goal), charts) if charts else []
     with written_aside(goal) as part:
@@ -80,10 +81,8 @@ def page_of(report: Report, charts: Sequence[Chart]) -> str:
     """The HTML of a report; all text is escaped, and only SVG made by this package goes in unchanged."""
     jinja = optional("jinja2", purpose="writing a report", extra="report")
     markup = optional("markupsafe", purpose="writing a report", extra="report").Markup
-    environment = jinja.Environment(
-        autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"percent": percent, "share": share, "method": words.method_words}
+    engine = jinja.Environment(autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    engine.filters |= {"percent": percent, "share": percentage, "method": text.method_words}
     by_section: dict[str, list[dict[str, Any]]] = {name: [] for name, _ in SECTIONS}
     for chart in charts:
         by_section[chart.section].append({"name": chart.name, "words": chart.words, "svg": markup(chart.look.inline)})
@@ -94,16 +93,16 @@ def page_of(report: Report, charts: Sequence[Chart]) -> str:
         "style": markup(_resource("page.css")),
         "script": markup(_resource("page.js")),
         "version": __version__,
-        "headline": [] if measured is None else words.headline(measured),
-        "tiles": [] if report.facts is None else tiles(report.facts),
-        "comparison": None if measured is None else comparison(measured),
-        "training": run_words(report),
+        "headline": [] if measured is None else text.headline(measured),
+        "tiles": [] if report.facts is None else text.figure_tiles(report.facts),
+        "comparison": None if measured is None else text.comparison_rows(measured),
+        "training": text.training_summary(report),
         "suggestions": [_row(each, markup) for each in report.suggestions],
         "tables": _tables(report),
         "charts": by_section,
         "sections": SECTIONS,
     }
-    return str(environment.from_string(_resource("template.html")).render(values)) + "\n"
+    return str(engine.from_string(_resource("template.html")).render(values)) + "\n"
 
 
 def _row(suggestion: Suggestion, markup: Any) -> dict[str, Any]:
@@ -111,28 +110,48 @@ def _row(suggestion: Suggestion, markup: Any) -> dict[str, Any]:
     whose = f"the suggested link {suggestion.source} – {suggestion.target}"
     interval = ""
     if suggestion.low is not None and suggestion.high is not None:
-        interval = f"{share(suggestion.low)} to {share(suggestion.high)}"
+        interval = f"{percentage(suggestion.low)} to {percentage(suggestion.high)}"
     return {
         "of": suggestion,
-        "score": words.score(suggestion.score),
-        "chance": "" if suggestion.chance is None else share(suggestion.chance),
+        "score": text.score(suggestion.score),
+        "chance": "" if suggestion.chance is None else chance(suggestion.chance),
         "interval": interval,
         "picture": markup(checked_picture(suggestion.picture, whose)),
     }
 
 
+def checked_picture(svg: str, whose: str) -> str:
+    """A picture that may go into the page unchanged; one that could run or fetch anything is refused."""
+    if not svg:
+        return ""
+    try:
+        root = ElementTree.fromstring(svg)
+    except ElementTree.ParseError as error:
+        raise InputError(f"the picture of {whose} must be one whole <svg> element: {error}") from None
+    if _local(root.tag) != "svg" or "<!" in svg or "<?" in svg:
+        raise InputError(f"the picture of {whose} must be one <svg> element and nothing else, got {svg[:40]!r}")
+    for element in root.iter():
+        if _local(element.tag) in _BAD_ELEMENTS:
+            raise InputError(f"the picture of {whose} holds <{_local(element.tag)}>; draw it with shapes and text only")
+        for name, value in element.attrib.items():
+            points_out = _local(name) in ("href", "src") and not value.startswith("#")
+            if _local(name).lower().startswith("on") or points_out or _BAD_ATTRIBUTE.search(value):
+                raise InputError(f"the picture of {whose} has {_local(name)}={value[:40]!r}; leave that attribute out")
+    return svg
+
+
+def _local(name: str) -> str:
+    """A name without its namespace."""
+    return name.rpartition("}")[2]
+
+
 def _tables(report: Report) -> list[tuple[str, list[tuple[str, str]]]]:
     """Settings, seeds, versions, time and memory as rows of text; empty tables are left out."""
-    spent = [(name, words.seconds(value)) for name, value in report.timings.items()]
+    spent = {name: duration(value) for name, value in report.timings.items()}
     if report.memory_bytes is not None:
-        spent.append(("peak memory", words.memory(report.memory_bytes)))
-    named: list[tuple[str, Mapping[str, Any]]] = [
-        ("Settings", report.settings),
-        ("Seeds", report.seeds),
-        ("Versions", report.versions),
-        ("Time and memory", dict(spent)),
-    ]
-    return [(title, [(str(key), _text(value)) for key, value in table.items()]) for title, table in named if table]
+        spent["peak memory"] = decimal_size(report.memory_bytes)
+    known = {"Settings": report.settings, "Seeds": report.seeds, "Versions": report.versions, "Time and memory": spent}
+    return [(title, [(str(key), _text(value)) for key, value in rows.items()]) for title, rows in known.items() if rows]
 
 
 def _text(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""Scores: what any predictor hands on. The contract, and its forms: walk, block, lifted."""
+"""Scores of all pairs of nodes: the interface that ranking uses, and its forms walk, block and lifted."""
 
-from gelato.kernels.form import JACCARD as JACCARD
-from gelato.kernels.form import LINEAR as LINEAR
+from gelato.kernels.walk import JACCARD as JACCARD
+from gelato.kernels.walk import LINEAR as LINEAR
 from gelato.scores.block import BlockScores as BlockScores
 from gelato.scores.block import DenseScores as DenseScores
 from gelato.scores.contract import Query as Query

@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.errors import InputError
+from gelato.costs.estimates import Cost
+from gelato.errors import InputError, deprecated
 from gelato.graph import Pairs
-from gelato.kernels.bins import TOLERANCE, anchored_levels
+from gelato.kernels.score_bins import TOLERANCE, anchored_levels
 from gelato.scores.block_scans import BlockCountScan, BlockSearchScan, block_cost, count_scan, search_scans
-from gelato.scores.contract import Cost, Query, ScoredPairs
+from gelato.scores.contract import Query, ScoredPairs
 from gelato.scores.levels import TierLevels, one_tier
 
 Indices = NDArray[np.int64]
@@ -57,7 +58,6 @@ class BlockScores:
     threads: int | None = None
     preparation: Callable[[], float] | None = None
     memory_bytes: int = 0
-    unit = 1.0
     units = (1.0,)
 
     @classmethod
@@ -70,16 +70,14 @@ class BlockScores:
 
     @property
     def workers(self) -> int | None:
-        """How many blocks may run at once."""
         return self.threads
 
     def checked(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
         """A copy of ``block(rows, columns)`` that may be written to; refused unless every score is finite."""
         block = np.array(self.block(rows, columns), dtype=np.float64, order="C")
-        if block.shape != (len(rows), len(columns)):
-            wanted = (len(rows), len(columns))
+        if block.shape != (size := (len(rows), len(columns))):
             raise InputError(
-                f"scores of {wanted[0]} rows and {wanted[1]} columns must have shape {wanted}, got {block.shape}"
+                f"scores of {size[0]} rows and {size[1]} columns must have shape {size}, got {block.shape}"
             )
         if not np.isfinite(block).all():
             i, j = (int(part[0]) for part in (~np.isfinite(block)).nonzero())
@@ -87,7 +85,6 @@ class BlockScores:
         return block
 
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
-        """``(p,)`` scores of listed pairs."""
         if self.listed is None:
             return self._by_source(pairs)
         scores = np.asarray(self.listed(pairs), dtype=np.float64)
@@ -101,34 +98,30 @@ class BlockScores:
     def _by_source(self, pairs: Pairs) -> NDArray[np.float64]:
         """The same by blocks of one row and the columns that are asked for in it."""
         scores = np.empty(len(pairs))
-        order = np.argsort(pairs[:, 0], kind="stable")
-        for mine in np.split(order, np.flatnonzero(np.diff(pairs[order, 0])) + 1):
-            if len(mine):
-                columns, place = np.unique(pairs[mine, 1], return_inverse=True)
-                scores[mine] = self.checked(pairs[mine[:1], 0], columns)[0, place]
+        for mine in self._of_sources(pairs, 1):
+            columns, place = np.unique(pairs[mine, 1], return_inverse=True)
+            scores[mine] = self.checked(pairs[mine[:1], 0], columns)[0, place]
         return scores
 
-    @property
-    def space(self) -> int:
-        """That of a block, and of two copies that computing it may take."""
-        return 3 * 8 * self.block_rows * self.n
-
-    def listing(self) -> None:
+    def working_memory(self) -> None:
         """No working memory."""
 
-    def scored(self, pairs: Pairs, work: None = None) -> ScoredPairs:
-        """Places of listed pairs."""
+    def score_list(self, pairs: Pairs, work: None = None) -> ScoredPairs:
         scores = self.pairs(pairs)
         return ScoredPairs(np.zeros(len(pairs), np.int64), scores, np.maximum(np.abs(scores), self.floor), scores)
 
-    def listed_on(self, device: str) -> None:
-        """Listed pairs are scored where the function runs by itself."""
+    def pairs_on(self, device: str) -> None:
+        """``None``: the function itself decides where it runs."""
 
-    def dealt(self, pairs: Pairs) -> list[Indices]:
+    def portions(self, pairs: Pairs) -> list[Indices]:
         """Positions of pairs in portions of ``block_rows`` first nodes."""
+        return self._of_sources(pairs, self.block_rows)
+
+    @staticmethod
+    def _of_sources(pairs: Pairs, size: int) -> list[Indices]:
         order = np.argsort(pairs[:, 0], kind="stable")
         cuts = np.flatnonzero(np.diff(pairs[order, 0])) + 1
-        return np.split(order, cuts[self.block_rows - 1 :: self.block_rows]) if len(pairs) else []
+        return np.split(order, cuts[size - 1 :: size]) if len(pairs) else []
 
     def levels(self, positives: ScoredPairs) -> TierLevels:
         """Scores within the tolerance of the best of their level; levels do not chain."""
@@ -140,23 +133,23 @@ class BlockScores:
         return [count_scan(self, query, block_rows)]
 
     def searches(self, query: Query) -> list[BlockSearchScan]:
-        """Scans that compute no pair twice."""
+        """Scans that compute each pair once."""
         return search_scans(self, query)
 
     def cost(self, query: Query, positives: Pairs, threads: int, seed: int) -> Cost:
-        """From the time of one block."""
+        """Time and memory, predicted from the time of one block."""
         return block_cost(self, query, positives, threads)
 
     def walks(self) -> None:
-        """No sums over walks."""
+        """``None``: block scores are not sums over walks."""
 
     def miniature(self) -> Self:
-        """Scores of four nodes that need the same compiled kernels."""
         return replace(self, n=4, block=_zeros, listed=None, key=None)
 
 
 def DenseScores(n: int, rows: Callable[[Indices], NDArray[np.float64]], **options: Any) -> BlockScores:
     """``BlockScores.from_rows`` under its former name, for one release."""
+    deprecated("DenseScores", "BlockScores.from_rows")
     return BlockScores.from_rows(n, rows, **options)
 
 

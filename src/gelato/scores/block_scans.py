@@ -1,6 +1,5 @@
 """Scans of block scores: which rows with which columns, so that a pair is computed once."""
 
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -8,26 +7,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gelato.costs.estimates import Cost, seconds_of
 from gelato.graph import Pairs
-from gelato.kernels.best import Best, Ties
-from gelato.kernels.bins import Bins
 from gelato.kernels.histogram import histogram_dense
-from gelato.kernels.sought import EITHER, FORWARD, PARTNER, SearchRows, row_of, search_rows
-from gelato.kernels.top import top_block, top_block_by_row
-from gelato.scores.contract import BestByRow, Block, Cost, Counts, CountScan, Nodes, Query, SearchScan
-from gelato.scores.ranges import Ranges, blocks_of, ranges_of
+from gelato.kernels.pair_mask import EITHER, FORWARD, SearchRows, search_rows
+from gelato.kernels.score_bins import Bins
+from gelato.kernels.top_buffer import TieRule, TopBuffer
+from gelato.kernels.top_pairs import top_block
+from gelato.scores.contract import BestByRow, Block, Counts, ExplicitCount, Nodes, Query, RowSearch
+from gelato.scores.pair_ranges import PairRanges, blocks_of, pair_ranges
 
 if TYPE_CHECKING:
     from gelato.scores.block import BlockScores
 
 STEPS = 16
-"""A triangle is cut into so many steps at least: what lies below its diagonal is computed for nothing, 1/16 of it."""
+"""Least number of blocks of a triangle: what a block computes below the diagonal, 1/16 in all, is discarded."""
 
 LEAST = 8
-"""Rows of a step at least, so that small parts do not take one call for each row."""
+"""Least number of rows of a block, so that small parts do not take one call for each row."""
 
 COUNTED = 4e-9
-"""Seconds that one score takes to be sorted into its bin, about."""
+"""Approximate seconds to sort one score into its bin."""
+
+Positions = NDArray[np.int64]
+"""``(n,)`` the position of each node among the columns of a block; -1 if none."""
 
 
 def step_rows(size: int, most: int) -> int:
@@ -36,20 +39,19 @@ def step_rows(size: int, most: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockCountScan:
+class BlockCountScan(ExplicitCount):
     """All pairs inside parts: blocks of rows with the columns of their part, from the first row on if undirected.
 
     On a bipartite graph: rows of one side with the columns of the other.
     """
 
     scores: "BlockScores"
-    ranges: Ranges
+    ranges: PairRanges
     block_rows: int | None
     tier = 0
 
     @property
     def workers(self) -> int | None:
-        """How many blocks may run at once."""
         return self.scores.threads
 
     @cached_property
@@ -70,189 +72,120 @@ class BlockCountScan:
         """Where the columns of a block begin that begins with ``row``."""
         return row if self.triangular else int(self.ranges.low[row])
 
-    def moved(self, device: str) -> "CountScan | None":
-        """The same scan on a device."""
-        import torch
-
+    def on_device(self, device: str) -> "BlockCountScan | None":
         from gelato.scores.block_device import DeviceBlockCounts, block_on
 
-        where = torch.device(device)
-        return DeviceBlockCounts(self, where, block_on(self.scores, where))
+        return DeviceBlockCounts(self.scores, self.ranges, self.block_rows, device, block_on(self.scores, device))
 
     def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
         return self.ranges.pairs_of(block)
 
-    @property
-    def space(self) -> int:
-        """That of a block."""
-        return self.scores.space
-
-    def start(self) -> None:
-        """No working memory."""
-
-    def counters(self, bins: Bins) -> Counts:
-        """Zeros by bin."""
-        return np.zeros(len(bins.bounds) + 1, np.int64)
-
     def count(self, work: None, block: Block, bins: Bins, counters: Counts) -> None:
-        """Compute a block and count it."""
         ranges, (begin, end) = self.ranges, block
         first = self.first_column(begin)
         scores = self.scores.checked(ranges.order[begin:end], ranges.order[first : int(ranges.high[begin])])
         where = (np.arange(begin, end), ranges.low, ranges.high, ranges.skip.indptr, ranges.skip.indices)
         histogram_dense(*where, scores, first, bins, counters)
 
-    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
-        """The counters: every pair is explicit."""
-        return counters
-
-    def explicit(self, bins: Bins, counters: Counts) -> int:
-        """All pairs."""
-        return int(counters.sum())
-
 
 @dataclass(frozen=True, eq=False)
-class BlockSearchScan:
+class BlockSearchScan(RowSearch):
     """Rows and columns of a search.
 
     Attributes:
         scores: whose.
-        sought: which pairs.
+        search: which pairs.
         column: ``(c,)`` columns, ascending.
         mirrored: ``(c,)`` columns that are rows of this scan too, while all rows are columns: of such a pair the one
             with the smaller row is computed. ``None`` where there are none.
     """
 
     scores: "BlockScores"
-    sought: SearchRows
+    search: SearchRows
     column: Nodes
     mirrored: NDArray[np.bool_] | None
-    tier = 0
-    unit = 1.0
 
     @property
     def workers(self) -> int | None:
-        """How many blocks may run at once."""
         return self.scores.threads
 
     @cached_property
-    def ties(self) -> Ties:
-        """When scores tie."""
-        return Ties(float(self.scores.tolerance), 0.0, np.zeros(self.scores.n), 0.0, float(self.scores.floor))
-
-    @property
-    def rows(self) -> Nodes:
-        """The rows, one by one."""
-        return self.sought.rows
-
-    @property
-    def columns(self) -> int:
-        """How many columns count."""
-        return int(np.count_nonzero(self.sought.side & PARTNER))
+    def ties(self) -> TieRule:
+        return TieRule(float(self.scores.tolerance), 0.0, np.zeros(self.scores.n), 0.0, float(self.scores.floor))
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """All rows, in ascending blocks."""
-        most, rows = self.scores.block_rows, len(self.sought.rows)
+        most, rows = self.scores.block_rows, len(self.search.rows)
         return blocks_of(0, rows, most if self.mirrored is None else step_rows(rows, most))
 
-    def moved(self, device: str) -> "SearchScan | None":
-        """The same scan on a device."""
-        import torch
-
+    def on_device(self, device: str) -> "BlockSearchScan | None":
         from gelato.scores.block_device import DeviceBlockSearch, block_on
 
-        where = torch.device(device)
-        return DeviceBlockSearch(self, where, block_on(self.scores, where))
+        tensors = block_on(self.scores, device)
+        return DeviceBlockSearch(self.scores, self.search, self.column, self.mirrored, device, tensors)
 
     def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
         return (block[1] - block[0]) * len(self.columns_of(block))
 
     def columns_of(self, block: Block) -> Nodes:
         """The columns of a block that are not left to other rows."""
         if self.mirrored is None:
             return self.column
-        columns: Nodes = self.column[~self.mirrored | (self.column >= self.sought.rows[block[0]])]
+        columns: Nodes = self.column[~self.mirrored | (self.column >= self.search.rows[block[0]])]
         return columns
 
     def row(self, i: int) -> "BlockSearchScan":
-        """The row at position ``i`` alone."""
-        return BlockSearchScan(self.scores, row_of(self.sought, i), self.column, None)
+        return BlockSearchScan(self.scores, self.search.single(i), self.column, None)
 
-    @property
-    def space(self) -> int:
-        """That of a block."""
-        return self.scores.space
-
-    def start(self) -> NDArray[np.int64]:
-        """``(n,)`` the position of each node among the columns of a block; -1 if none."""
+    def start(self) -> Positions:
         return np.full(self.scores.n, -1)
 
-    def offer(self, work: NDArray[np.int64], block: Block, best: Best) -> None:
-        """Compute a block and offer it."""
+    def offer(self, work: Positions, block: Block, best: TopBuffer) -> None:
+        self._offer(work, block, best, None)
+
+    def offer_by_row(self, work: Positions, block: Block, best: TopBuffer, out: BestByRow) -> None:
+        self._offer(work, block, best, out)
+
+    def _offer(self, work: Positions, block: Block, best: TopBuffer, out: BestByRow | None) -> None:
         columns = self.columns_of(block)
         work[columns] = np.arange(len(columns))
-        top_block(*block, self.sought, columns, work, self._scores(block, columns), best)
+        scores = self.scores.checked(self.search.rows[slice(*block)], columns)
+        top_block(*block, self.search, columns, work, scores, best, out)
         work[columns] = -1
-
-    def offer_by_row(self, work: NDArray[np.int64], block: Block, best: Best, out: BestByRow) -> None:
-        """Put the best pairs of each row of a block into ``out``, in order."""
-        columns = self.columns_of(block)
-        work[columns] = np.arange(len(columns))
-        top_block_by_row(*block, self.sought, columns, work, self._scores(block, columns), best, out)
-        work[columns] = -1
-
-    def _scores(self, block: Block, columns: Nodes) -> NDArray[np.float64]:
-        return self.scores.checked(self.sought.rows[slice(*block)], columns)
 
     def rest(self, cut: float) -> list["BlockSearchScan"]:
         """Nothing: every pair is explicit."""
         return []
 
-    def offer_rest(self, work: NDArray[np.int64], block: Block, best: Best) -> None:
+    def offer_rest(self, work: Positions, block: Block, best: TopBuffer) -> None:
         """Nothing: every pair is explicit."""
 
 
 def count_scan(scores: "BlockScores", query: Query, block_rows: int | None) -> BlockCountScan:
-    """The scan of a query."""
-    ranges = ranges_of(query)
+    """The scan that counts the pairs of a query."""
+    ranges = pair_ranges(query)
     _ = ranges.skip  # made once, not by each thread
     return BlockCountScan(scores, ranges, block_rows)
 
 
 def search_scans(scores: "BlockScores", query: Query) -> list[BlockSearchScan]:
-    """Where every pair of a query is computed once."""
-    if query.labels is not None:
-        raise NotImplementedError("searching inside parts is not available")
-    every = np.arange(scores.n)
-    rows = every if query.rows is None else query.rows
-    columns = every if query.columns is None else query.columns
-    if query.by_row:
-        return [_scan(scores, query, rows, columns, FORWARD)]
+    """Scans that together compute every pair of a query once."""
+
+    def scan(rows: Nodes, columns: Nodes, turn: int, mirrored: NDArray[np.bool_] | None = None) -> BlockSearchScan:
+        search = search_rows(query.skip, rows, columns, turn, np.zeros(scores.n))
+        return BlockSearchScan(scores, search, columns, mirrored)
+
+    rows, columns = query.ends()
+    if query.by_row or (query.directed and not query.either_end):
+        return [scan(rows, columns, FORWARD)]
     if query.directed:
-        if not query.either_end:
-            return [_scan(scores, query, rows, columns, FORWARD)]
-        others = np.setdiff1d(every, rows)
-        into = [_scan(scores, query, others, rows, FORWARD)] if len(others) else []
-        return [_scan(scores, query, rows, every, FORWARD), *into]
-    fewer, more = sorted((rows, columns), key=len)
-    both, rest = np.intersect1d(fewer, more), np.setdiff1d(fewer, more)
-    scans = [_scan(scores, query, both, more, EITHER, np.isin(more, both))] if len(both) else []
-    return [*scans, *([_scan(scores, query, rest, more, EITHER)] if len(rest) else [])]
-
-
-def _scan(
-    scores: "BlockScores",
-    query: Query,
-    rows: Nodes,
-    columns: Nodes,
-    turn: int,
-    mirrored: NDArray[np.bool_] | None = None,
-) -> BlockSearchScan:
-    sought = search_rows(query.skip, rows, columns, turn, np.zeros(scores.n))
-    return BlockSearchScan(scores, sought, columns, mirrored)
+        every = np.arange(scores.n)
+        scans = [scan(rows, every, FORWARD), scan(np.setdiff1d(every, rows), rows, FORWARD)]
+    else:
+        fewer, more = sorted((rows, columns), key=len)
+        both, rest = np.intersect1d(fewer, more), np.setdiff1d(fewer, more)
+        scans = [scan(both, more, EITHER, np.isin(more, both)), scan(rest, more, EITHER)]
+    return [each for each in scans if len(each.rows)]
 
 
 def block_cost(scores: "BlockScores", query: Query, positives: Pairs, threads: int) -> Cost:
@@ -267,15 +200,9 @@ def block_cost(scores: "BlockScores", query: Query, positives: Pairs, threads: i
     else:
         rows = ranges.order[begin:end]
         rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), scores.block_rows)).astype(np.int64)]
-        once = min(_seconds(scores, rows, columns) for _ in range(2))
+        once = seconds_of(lambda: scores.block(rows, columns), runs=2)
         sources = len(np.unique(positives[:, 0]))
         walked = scores.n if ranges.middle is None else sum(end - begin for begin, end in ranges.rows())
         seconds = once / len(rows) * (walked + sources) / threads
     memory = scores.memory_bytes + threads * 4 * 8 * scores.block_rows * len(columns)
     return Cost(seconds + COUNTED * pairs / threads, memory, pairs)
-
-
-def _seconds(scores: "BlockScores", rows: Nodes, columns: Nodes) -> float:
-    begin = time.perf_counter()
-    scores.block(rows, columns)
-    return time.perf_counter() - begin

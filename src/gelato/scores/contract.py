@@ -1,4 +1,4 @@
-"""The contract of scores: what any predictor hands on, and how ranking asks for it.
+"""The interface between predictors and ranking.
 
 A form of scores is one class (``WalkScores``, ``BlockScores``, ``LiftedScores``) that plans its own scans. Ranking sees
 scans, blocks of rows and counters; it never asks which form it has before it.
@@ -10,15 +10,17 @@ one tier.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from gelato.costs.estimates import Cost
 from gelato.graph import Pairs
-from gelato.kernels.best import Best, Ties
-from gelato.kernels.bins import Bins
+from gelato.kernels.pair_mask import PARTNER, SearchRows
+from gelato.kernels.score_bins import Bins
+from gelato.kernels.top_buffer import TieRule, TopBuffer
 
 if TYPE_CHECKING:
     from gelato.scores.levels import TierLevels
@@ -52,7 +54,7 @@ class ScoredPairs:
     value: NDArray[np.float64]
 
     def at(self, where: NDArray[Any] | slice) -> "ScoredPairs":
-        """Those of some positions, or of a mask."""
+        """The places at some positions, or where a mask is true."""
         return ScoredPairs(self.tier[where], self.score[where], self.magnitude[where], self.value[where])
 
 
@@ -92,60 +94,57 @@ class Query:
         """``(e, 2)`` the pairs left out that would count otherwise, each once, ``u < v`` if undirected."""
         u = np.repeat(np.arange(self.n), np.diff(self.skip.indptr))
         v = self.skip.indices.astype(np.int64)
-        kept = u != v if self.directed else u < v
+        kept = (u != v if self.directed else u < v) & self.joins(u, v)
+        return np.column_stack([u[kept], v[kept]])
+
+    def ends(self) -> tuple[Nodes, Nodes]:
+        """The nodes at one end of the pairs of a search, and those at the other end."""
+        if self.labels is not None:
+            raise NotImplementedError("searching inside parts is not available")
+        every = np.arange(self.n)
+        return every if self.rows is None else self.rows, every if self.columns is None else self.columns
+
+    def joins(self, u: Nodes, v: Nodes) -> NDArray[np.bool_]:
+        """``(p,)`` which pairs lie inside one part, and across the sides."""
+        kept = np.ones(len(u), dtype=bool)
         if self.labels is not None:
             kept &= self.labels[u] == self.labels[v]
         if self.sides is not None:
             kept &= self.sides[u] != self.sides[v]
-        return np.column_stack([u[kept], v[kept]])
+        return kept
 
 
-class Cost(NamedTuple):
-    """What a ranking takes: wall time, working memory, and how many scores are computed one by one, about."""
-
-    seconds: float
-    memory_bytes: int
-    explicit: int
-
-
-class Listing(Protocol):
+class PairListing(Protocol):
     """Scores of listed pairs, in portions."""
 
     @property
     def workers(self) -> int | None:
         """How many portions may be scored at once; ``None`` for any number."""
 
-    def listing(self) -> Any:
-        """Working memory for ``scored``, for one worker."""
+    def working_memory(self) -> Any:
+        """Working memory for ``score_list``, for one worker."""
 
-    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
-        """Positions of a list in portions that ``scored`` can take one by one without doing work twice."""
+    def portions(self, pairs: Pairs) -> list[NDArray[np.int64]]:
+        """Positions of a list in portions that ``score_list`` can take one by one without repeated work."""
 
-    def scored(self, pairs: Pairs, work: Any = None) -> ScoredPairs:
+    def score_list(self, pairs: Pairs, work: Any = None) -> ScoredPairs:
         """Places of listed pairs."""
 
 
-class CountScan(Protocol):
-    """Rows of scores to be counted by bin, in blocks that the plan fixes; picklable where the scores have a key."""
+class Scan(Protocol):
+    """Rows of scores in blocks that the plan fixes."""
 
     @property
     def tier(self) -> int:
-        """That of all its pairs."""
+        """The tier of all pairs of this scan."""
 
     @property
     def blocks(self) -> Sequence[Block]:
-        """What is to be run, fixed by the plan; a worker takes its share in this order."""
+        """The blocks to run, in order; the plan fixes them, and each worker takes a share."""
 
     @property
     def workers(self) -> int | None:
         """How many blocks may run at once; ``None`` for any number."""
-
-    def moved(self, device: str) -> "CountScan | None":
-        """The same scan on a device of PyTorch, in other blocks; ``None`` where it only runs on the host."""
-
-    @property
-    def space(self) -> int:
-        """Bytes of working memory that one worker takes, about."""
 
     def pairs_of(self, block: Block) -> int:
         """How many pairs a block holds, those left out included."""
@@ -153,8 +152,15 @@ class CountScan(Protocol):
     def start(self) -> Any:
         """Working memory for one worker."""
 
+
+class CountScan(Scan, Protocol):
+    """Rows of scores to be counted by bin, in blocks that the plan fixes; picklable where the scores have a key."""
+
+    def on_device(self, device: str) -> "CountScan | None":
+        """The same scan on a device of PyTorch, in other blocks; ``None`` where it only runs on the host."""
+
     def counters(self, bins: Bins) -> Counts:
-        """Flat zeros; counters of disjoint blocks add up."""
+        """A flat array of zeros; counters of disjoint blocks add up."""
 
     def count(self, work: Any, block: Block, bins: Bins, counters: Counts) -> None:
         """Add a block to the counters."""
@@ -166,28 +172,28 @@ class CountScan(Protocol):
         """How many pairs had a score of their own, no background."""
 
 
-class SearchScan(Protocol):
+class ExplicitCount:
+    """A count in which every pair has a score of its own: the counters are the counts by bin."""
+
+    def start(self) -> None:
+        """No working memory."""
+
+    def counters(self, bins: Bins) -> Counts:
+        return np.zeros(len(bins.bounds) + 1, np.int64)
+
+    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
+        return counters
+
+    def explicit(self, bins: Bins, counters: Counts) -> int:
+        return int(counters.sum())
+
+
+class SearchScan(Scan, Protocol):
     """Rows of scores to be searched for the best pairs, in blocks that the plan fixes; picklable likewise."""
 
     @property
-    def tier(self) -> int:
-        """That of all its pairs."""
-
-    @property
-    def unit(self) -> float:
-        """Factor from raw scores to those that the user sees."""
-
-    @property
-    def ties(self) -> Ties:
-        """When raw scores tie."""
-
-    @property
-    def blocks(self) -> Sequence[Block]:
-        """What is to be run, fixed by the plan; a worker takes its share in this order."""
-
-    @property
-    def workers(self) -> int | None:
-        """How many blocks may run at once; ``None`` for any number."""
+    def ties(self) -> TieRule:
+        """The rule by which raw scores tie."""
 
     @property
     def rows(self) -> Nodes:
@@ -197,37 +203,42 @@ class SearchScan(Protocol):
     def columns(self) -> int:
         """How many partners a row can have."""
 
-    def moved(self, device: str) -> "SearchScan | None":
+    def on_device(self, device: str) -> "SearchScan | None":
         """The same scan on a device of PyTorch, in other blocks; ``None`` where it only runs on the host."""
 
-    @property
-    def space(self) -> int:
-        """Bytes of working memory that one worker takes, about."""
-
-    def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
-
-    def start(self) -> Any:
-        """Working memory for one worker."""
-
-    def offer(self, work: Any, block: Block, best: Best) -> None:
+    def offer(self, work: Any, block: Block, best: TopBuffer) -> None:
         """Offer the explicit scores of a block."""
 
     def rest(self, cut: float) -> Sequence["SearchScan"]:
         """Where pairs that ``offer`` leaves out may have this raw score or a better one; empty where there are none."""
 
-    def offer_rest(self, work: Any, block: Block, best: Best) -> None:
+    def offer_rest(self, work: Any, block: Block, best: TopBuffer) -> None:
         """Offer what ``offer`` leaves out of a block."""
 
-    def offer_by_row(self, work: Any, block: Block, best: Best, out: BestByRow) -> None:
+    def offer_by_row(self, work: Any, block: Block, best: TopBuffer, out: BestByRow) -> None:
         """Put the best pairs of each row of a block into ``out``, in order."""
 
     def row(self, i: int) -> "SearchScan":
         """The row at position ``i`` alone."""
 
 
-class Scores(Protocol):
-    """What any predictor hands on.
+class RowSearch:
+    """A search of rows, in the only tier of its scores."""
+
+    search: SearchRows
+    tier = 0
+
+    @property
+    def rows(self) -> Nodes:
+        return self.search.rows
+
+    @property
+    def columns(self) -> int:
+        return int(np.count_nonzero(self.search.side & PARTNER))
+
+
+class Scores(PairListing, Protocol):
+    """Scores of all pairs of nodes, as every predictor provides them.
 
     The ``key`` is ``None`` for a user's function, which cannot be told from another one: then no count is kept on disk
     and only threads run it.
@@ -249,31 +260,14 @@ class Scores(Protocol):
     def key(self) -> str | None:
         """Hash of everything the numbers depend on, or ``None``."""
 
-    @property
-    def workers(self) -> int | None:
-        """How many blocks may run at once; ``None`` for any number."""
-
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` scores of listed pairs, as the user sees them."""
 
-    def scored(self, pairs: Pairs, work: Any = None) -> ScoredPairs:
-        """Places of listed pairs, on one thread; ``work`` from ``listing`` spares making it anew."""
-
-    def listing(self) -> Any:
-        """Working memory for ``scored``, for one worker."""
-
-    @property
-    def space(self) -> int:
-        """Bytes of working memory that one worker takes, about."""
-
-    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
-        """Positions of a list in portions that ``scored`` can take one by one without doing work twice."""
-
-    def listed_on(self, device: str) -> Listing | None:
-        """``scored`` on a device of PyTorch; ``None`` where these scores do that best by themselves."""
+    def pairs_on(self, device: str) -> PairListing | None:
+        """``score_list`` on a device of PyTorch; ``None`` where these scores do that best by themselves."""
 
     def levels(self, positives: ScoredPairs) -> "TierLevels":
-        """Which places tie; the form owns its tolerance."""
+        """Levels of places that tie, by the tolerance of this form."""
 
     def counts(self, query: Query, block_rows: int | None = None) -> Sequence[CountScan]:
         """Scans that hold every pair of a query once, to be counted; ``block_rows`` overrides the size of blocks."""

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from gelato.sparse.rows import CHUNK
+from gelato.sparse.csr import CHUNK
 
 
 def key_of(*parts: Any) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.kernels.bins import Bins, Levels, bins_of
+from gelato.kernels.score_bins import Bins, Levels, bins_of
 
 _NOTHING = np.full(2, np.inf)
 """Bounds for a tier without a positive: no score reaches them."""

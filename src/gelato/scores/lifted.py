@@ -6,7 +6,7 @@ lifted scores may be lifted again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -14,26 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from gelato.costs.estimates import Cost
 from gelato.errors import InputError
-from gelato.graph import Pairs, check_nodes, pair_keys
-from gelato.kernels.best import Best, Ties
-from gelato.kernels.bins import TOLERANCE, Bins, anchored_levels, counts_of
-from gelato.kernels.top import top_listed, top_listed_by_row
-from gelato.scores.contract import (
-    BestByRow,
-    Block,
-    Cost,
-    Counts,
-    CountScan,
-    Nodes,
-    Query,
-    ScoredPairs,
-    Scores,
-    SearchScan,
-)
+from gelato.graph import Pairs, check_nodes, pair_keys, positions_of
+from gelato.kernels.score_bins import TOLERANCE, Bins, anchored_levels, counts_of
+from gelato.kernels.top_buffer import TieRule, TopBuffer
+from gelato.kernels.top_pairs import top_listed, top_listed_per_row
+from gelato.scores.contract import BestByRow, Block, CountScan, ExplicitCount, Query, ScoredPairs, Scores, SearchScan
 from gelato.scores.keys import key_of
 from gelato.scores.levels import TierLevels, one_tier
-from gelato.scores.ranges import blocks_of
+from gelato.scores.pair_ranges import blocks_of
 
 LISTED = 65_536
 """Listed pairs in one block."""
@@ -75,27 +65,20 @@ class LiftedScores:
             raise InputError(f"new score of ({pairs[i, 0]}, {pairs[i, 1]}) is {score[i]}; scores must be finite")
         order = np.argsort(pair_keys(pairs, self.n), kind="stable")
         pairs, score = pairs[order], score[order]
-        for wrong, what in (
-            (pairs[:, 0] == pairs[:, 1], "joins a node to itself"),
-            (self._twice(pairs), "comes twice"),
-        ):
+        twice = np.diff(pair_keys(pairs, self.n), append=-1) == 0
+        for wrong, what in ((pairs[:, 0] == pairs[:, 1], "joins a node to itself"), (twice, "comes twice")):
             if wrong.any():
                 u, v = pairs[int(np.flatnonzero(wrong)[0])]
                 raise InputError(f"listed pair ({u}, {v}) {what}; list pairs of two nodes once each")
         object.__setattr__(self, "listed", pairs)
         object.__setattr__(self, "score", score)
 
-    def _twice(self, pairs: Pairs) -> NDArray[np.bool_]:
-        return np.append(np.diff(pair_keys(pairs, self.n)) == 0, np.zeros(min(1, len(pairs)), bool))
-
     @property
     def n(self) -> int:
-        """Number of nodes."""
         return self.base.n
 
     @property
     def directed(self) -> bool:
-        """Whether ``(u, v)`` and ``(v, u)`` differ."""
         return self.base.directed
 
     @property
@@ -105,7 +88,6 @@ class LiftedScores:
 
     @property
     def workers(self) -> int | None:
-        """As many as the base."""
         return self.base.workers
 
     @cached_property
@@ -125,25 +107,15 @@ class LiftedScores:
     def _positions(self, pairs: Pairs) -> NDArray[np.int64]:
         """``(p,)`` where pairs stand in the list; -1 if not at all."""
         key = pair_keys(pairs if self.directed else np.sort(pairs, axis=1), self.n)
-        if len(self._keys) == 0:
-            return np.full(len(pairs), -1)
-        place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
-        return np.where(self._keys[place] == key, place, -1)
+        return positions_of(self._keys, key)
 
-    @property
-    def space(self) -> int:
-        """That of the base."""
-        return self.base.space
+    def working_memory(self) -> Any:
+        return self.base.working_memory()
 
-    def listing(self) -> Any:
-        """That of the base."""
-        return self.base.listing()
-
-    def scored(self, pairs: Pairs, work: Any = None) -> ScoredPairs:
-        """Places of ``(p, 2)`` pairs."""
+    def score_list(self, pairs: Pairs, work: Any = None) -> ScoredPairs:
         place = self._positions(pairs)
         rest = place < 0
-        base = self.base.scored(pairs[rest], work)
+        base = self.base.score_list(pairs[rest], work)
         mine = self.score[place[~rest]]
         whole = ScoredPairs(np.full(len(pairs), self.tier), *(np.empty(len(pairs)) for _ in range(3)))
         whole.tier[rest] = base.tier
@@ -153,16 +125,16 @@ class LiftedScores:
 
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
         """``(p,)`` new scores of listed pairs, base scores of others."""
-        return self.scored(pairs).value
+        return self.score_list(pairs).value
 
-    def listed_on(self, device: str) -> None:
-        """Listed pairs are scored on the host."""
+    def pairs_on(self, device: str) -> None:
+        """``None``: pairs are scored on the host."""
 
-    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
+    def portions(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         """Portions of the base; the listed pairs are one more."""
         listed = self._positions(pairs) >= 0
         rest = np.flatnonzero(~listed)
-        portions = [rest[portion] for portion in self.base.dealt(pairs[rest])]
+        portions = [rest[portion] for portion in self.base.portions(pairs[rest])]
         return [*portions, *([np.flatnonzero(listed)] if listed.any() else [])]
 
     def levels(self, positives: ScoredPairs) -> TierLevels:
@@ -173,13 +145,13 @@ class LiftedScores:
         return self.base.levels(positives.at(~mine)).with_tier(mine, one_tier(found, 1.0))
 
     def counts(self, query: Query, block_rows: int | None = None) -> list[CountScan]:
-        """The listed pairs, and the base without them."""
+        """A scan of the listed pairs, and those of the base without them."""
         mine = self._asked(query)
         listed = ListedCountScan(self.tier, self.score[mine])
         return [listed, *self.base.counts(self._without(query), block_rows)]
 
     def searches(self, query: Query) -> list[SearchScan]:
-        """The listed pairs, and the base without them."""
+        """A search of the listed pairs, and those of the base without them."""
         mine = self._asked(query)
         return [self._listed_search(query, mine), *self.base.searches(self._without(query))]
 
@@ -191,15 +163,11 @@ class LiftedScores:
         return replace(query, skip=csr_array(query.skip.astype(bool) + more.astype(bool)))
 
     def _asked(self, query: Query) -> NDArray[np.bool_]:
-        """``(l,)`` which listed pairs a query asks for."""
+        """``(l,)`` mask of the listed pairs that a query asks for."""
         u, v = self.listed.T
         if len(u) == 0:
             return np.zeros(0, bool)
-        asked: NDArray[np.bool_] = np.asarray(query.skip[u, v]).ravel() == 0
-        if query.labels is not None:
-            asked &= query.labels[u] == query.labels[v]
-        if query.sides is not None:
-            asked &= query.sides[u] != query.sides[v]
+        asked: NDArray[np.bool_] = (np.asarray(query.skip[u, v]).ravel() == 0) & query.joins(u, v)
         source, target = self._sides(query)
         forward, backward = source[u] & target[v], source[v] & target[u]
         asked &= forward | backward if query.either_end or not self.directed else forward
@@ -207,19 +175,15 @@ class LiftedScores:
 
     def _sides(self, query: Query) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """``(n,)`` which nodes are among the rows, and which among the columns."""
-        sides = []
-        for nodes in (query.rows, query.columns):
-            side = np.full(self.n, nodes is None)
-            side[nodes if nodes is not None else slice(0)] = True
-            sides.append(side)
-        return sides[0], sides[1]
+        every = np.arange(self.n)
+        source, target = (nodes is None or np.isin(every, nodes) for nodes in (query.rows, query.columns))
+        return np.broadcast_to(source, self.n), np.broadcast_to(target, self.n)
 
     def _listed_search(self, query: Query, mine: NDArray[np.bool_]) -> "ListedSearchScan":
         pairs, score = self.listed[mine], self.score[mine]
         if not query.by_row:
-            none = np.zeros(1, np.int64)
-            return ListedSearchScan(self.tier, self.n, pair_keys(pairs, self.n), score, none[:0], none)
-        rows = np.arange(self.n) if query.rows is None else query.rows
+            return ListedSearchScan(self.tier, self.n, pair_keys(pairs, self.n), score)
+        rows, _ = query.ends()
         if not self.directed:  # a pair stands under each end that is a row and whose partner is a column
             pairs, score = np.concatenate([pairs, pairs[:, ::-1]]), np.concatenate([score, score])
         source, target = self._sides(query)
@@ -230,58 +194,38 @@ class LiftedScores:
         return ListedSearchScan(self.tier, self.n, pair_keys(pairs[order], self.n), score[order], rows, indptr)
 
     def cost(self, query: Query, positives: Pairs, threads: int, seed: int) -> Cost:
-        """What the base takes, and the list."""
+        """Time and memory of the base, and those of the list."""
         base = self.base.cost(self._without(query), positives, threads, seed)
         size = len(self.score)
         return Cost(base.seconds + 2e-7 * size, base.memory_bytes + 64 * size, base.explicit + size)
 
     def walks(self) -> None:
-        """New scores are no sums over walks."""
+        """``None``: walks do not explain new scores."""
 
     def miniature(self) -> Self:
-        """Scores of four nodes that need the same compiled kernels."""
         return replace(self, base=self.base.miniature(), listed=np.array([[0, 2], [1, 3]]), score=np.array([1.0, 0.0]))
 
 
 @dataclass(frozen=True, eq=False)
-class ListedCountScan:
+class ListedCountScan(ExplicitCount):
     """Listed scores of one tier, to be counted."""
 
     tier: int
     score: NDArray[np.float64]
     workers = None
-    space = 0
 
     @property
     def blocks(self) -> list[Block]:
-        """Blocks of the list."""
         return blocks_of(0, len(self.score), LISTED)
 
-    def moved(self, device: str) -> None:
-        """A list stays on the host."""
+    def on_device(self, device: str) -> None:
+        """``None``: the list stays on the host."""
 
     def pairs_of(self, block: Block) -> int:
-        """How many pairs."""
         return block[1] - block[0]
 
-    def start(self) -> None:
-        """No working memory."""
-
-    def counters(self, bins: Bins) -> Counts:
-        """Zeros by bin."""
-        return np.zeros(len(bins.bounds) + 1, np.int64)
-
-    def count(self, work: None, block: Block, bins: Bins, counters: Counts) -> None:
-        """Count a block."""
+    def count(self, work: None, block: Block, bins: Bins, counters: NDArray[np.int64]) -> None:
         counters += counts_of(self.score[slice(*block)], bins)
-
-    def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
-        """The counters."""
-        return counters
-
-    def explicit(self, bins: Bins, counters: Counts) -> int:
-        """All of them."""
-        return int(counters.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,16 +245,13 @@ class ListedSearchScan:
     n: int
     key: NDArray[np.int64]
     score: NDArray[np.float64]
-    rows: Nodes
-    indptr: NDArray[np.int64]
-    unit = 1.0
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    indptr: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     workers = None
-    space = 0
 
     @cached_property
-    def ties(self) -> Ties:
-        """When scores tie."""
-        return Ties(TIES, 0.0, np.zeros(self.n), 0.0, 0.0)
+    def ties(self) -> TieRule:
+        return TieRule(TIES, 0.0, np.zeros(self.n), 0.0, 0.0)
 
     @property
     def columns(self) -> int:
@@ -319,36 +260,29 @@ class ListedSearchScan:
 
     @property
     def blocks(self) -> list[Block]:
-        """Blocks of rows, or of the list."""
         return blocks_of(0, len(self.rows) or len(self.score), LISTED)
 
-    def moved(self, device: str) -> None:
+    def on_device(self, device: str) -> None:
         """A list stays on the host."""
 
     def pairs_of(self, block: Block) -> int:
-        """How many pairs."""
         return int(self.indptr[block[1]] - self.indptr[block[0]]) if len(self.rows) else block[1] - block[0]
 
     def start(self) -> None:
         """No working memory."""
 
-    def offer(self, work: None, block: Block, best: Best) -> None:
-        """Offer a block of the list."""
+    def offer(self, work: None, block: Block, best: TopBuffer) -> None:
         top_listed(*block, self.score, self.key, best)
 
     def rest(self, cut: float) -> Sequence[SearchScan]:
-        """Nothing: every pair is listed."""
         return []
 
-    def offer_rest(self, work: None, block: Block, best: Best) -> None:
+    def offer_rest(self, work: None, block: Block, best: TopBuffer) -> None:
         """Nothing: every pair is listed."""
 
-    def offer_by_row(self, work: None, block: Block, best: Best, out: BestByRow) -> None:
-        """Put the best pairs of each row of a block into ``out``, in order."""
-        top_listed_by_row(*block, self.indptr, self.score, self.key, self.n, best, out)
+    def offer_by_row(self, work: None, block: Block, best: TopBuffer, out: BestByRow) -> None:
+        top_listed_per_row(*block, self.indptr, self.score, self.key, self.n, best, out)
 
     def row(self, i: int) -> "ListedSearchScan":
-        """The row at position ``i`` alone."""
         mine = slice(*self.indptr[i : i + 2])
-        none = np.zeros(1, np.int64)
-        return ListedSearchScan(self.tier, self.n, self.key[mine], self.score[mine], none[:0], none)
+        return ListedSearchScan(self.tier, self.n, self.key[mine], self.score[mine])

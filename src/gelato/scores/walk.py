@@ -6,32 +6,34 @@ Nothing of size ``n^2`` is built.
 import logging
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from gelato.costs.estimates import Cost
 from gelato.errors import InputError
 from gelato.graph import Pairs
 from gelato.kernels.background import groups_of
-from gelato.kernels.bins import TOLERANCE, anchored_levels, levels
-from gelato.kernels.entries import list_walks
-from gelato.kernels.form import JACCARD, LINEAR, Form
-from gelato.kernels.pairs import reached_pairs
-from gelato.kernels.walk import Space, Walk, space_bytes, space_of, walk_of
-from gelato.scores.contract import Cost, Listing, Query, ScoredPairs
+from gelato.kernels.reached_pairs import reached_pairs
+from gelato.kernels.score_bins import TOLERANCE, anchored_levels, chained_levels
+from gelato.kernels.walk import JACCARD, LINEAR, ScoreFormula, Walk, WalkMemory, walk_memory, walk_of
+from gelato.scores.contract import PairListing, Query, ScoredPairs
 from gelato.scores.keys import key_of
 from gelato.scores.levels import TierLevels, one_tier
 from gelato.scores.walk_counts import WalkCountScan, count_scan, walk_cost
 from gelato.scores.walk_search import WalkSearchScan, search_scans
-from gelato.sparse.bands import transposed
-from gelato.sparse.rows import is_unit, permuted
+from gelato.sparse.csr import is_unit, permuted
+from gelato.sparse.row_bands import transposed
 
 LOG = logging.getLogger(__name__)
 
 LONG = 8
-"""From so many steps on walks may be close to stationary: they and the background cancel but for their last digits."""
+"""Walks of at least this many steps may be close to stationary, where they and the background nearly cancel."""
+
+MOST_STEPS = 1000
+"""Steps of a walk, at most; such walks have long forgotten where they started."""
 
 FINE = 1e-14
 """Tolerance of long walks in double precision, about ten times their rounding (docs/decisions.md, 3)."""
@@ -40,7 +42,7 @@ BLURRED = 0.01
 """Share of positives without a digit left at which a warning is given."""
 
 PORTIONS = 32
-"""Into how many portions a list of pairs is dealt out at most."""
+"""Largest number of portions that a list of pairs is divided into."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +79,20 @@ class WalkScores:
     directed: bool = False
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float64))
     on_graph: bool | None = None
+    workers: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
-        if self.on_graph is None:
-            object.__setattr__(self, "on_graph", _same_pattern(self.first, self.inner))
+        one = self.first is self.inner
+        if self.on_graph is None:  # whether steps take the links of one graph; those over attributes are not square
+            same = self.first.shape == self.inner.shape and np.array_equal(self.first.indptr, self.inner.indptr)
+            same = one or (same and np.array_equal(self.first.indices, self.inner.indices))
+            object.__setattr__(self, "on_graph", same)
         if self.steps < 1:
             raise InputError(f"steps must be at least 1, got {self.steps}")
+        if self.steps > MOST_STEPS:
+            raise InputError(f"steps must be at most {MOST_STEPS:,}, got {self.steps:,}; longer walks take very long")
         if self.dtype not in TOLERANCE:
             raise InputError(f"dtype must be float64 or float32, got {self.dtype}")
-        one = self.first is self.inner
         if not one and (self.steps < 2 or self.every_length):  # kernels would take inner for the only step
             raise InputError(
                 "walks whose first step differs from later ones must have one length of at least 2 steps, got"
@@ -98,17 +105,11 @@ class WalkScores:
 
     @property
     def n(self) -> int:
-        """Number of nodes scored."""
         return len(self.node)
 
     @property
     def units(self) -> tuple[float, ...]:
-        """The one unit of the one tier."""
         return (self.unit,)
-
-    @property
-    def workers(self) -> None:
-        """Any number of blocks may run at once."""
 
     @property
     def tolerance(self) -> float:
@@ -132,9 +133,9 @@ class WalkScores:
         return walk_of(self.first, self.inner, self.weight, self.steps, self.every_length, self.dtype)
 
     @cached_property
-    def form(self) -> Form:
+    def formula(self) -> ScoreFormula:
         """How the walk becomes a score, for the kernels."""
-        return Form(self.kind, self.scale, self.sign)
+        return ScoreFormula(self.kind, self.scale, self.sign)
 
     @cached_property
     def groups(self) -> tuple[NDArray[np.float64], NDArray[np.int16] | None]:
@@ -160,20 +161,13 @@ class WalkScores:
         back = self.inner if symmetric else transposed(self.inner)
         return walk_of(back, back, self.weight, 1, False, np.dtype(np.float64))
 
-    @property
-    def space(self) -> int:
-        """That of the working memory of the walks."""
-        return space_bytes(self.walk)
+    def working_memory(self) -> WalkMemory:
+        return walk_memory(self.walk)
 
-    def listing(self) -> Space:
-        """Working memory of the walks."""
-        return space_of(self.walk)
+    def score_list(self, pairs: Pairs, work: WalkMemory | None = None) -> ScoredPairs:
+        return self.scores_from_walks(pairs, self._reached(pairs, self.working_memory() if work is None else work))
 
-    def scored(self, pairs: Pairs, work: Space | None = None) -> ScoredPairs:
-        """Places of ``(p, 2)`` pairs."""
-        return self.placed(pairs, self._reached(pairs, self.listing() if work is None else work))
-
-    def placed(self, pairs: Pairs, W: NDArray[np.float64]) -> ScoredPairs:
+    def scores_from_walks(self, pairs: Pairs, W: NDArray[np.float64]) -> ScoredPairs:
         """Places of ``(p, 2)`` pairs of which walks reach ``(p,)`` ``W_uv``."""
         g_u, g_v = self.node[pairs[:, 0]], self.node[pairs[:, 1]]
         tier = np.zeros(len(pairs), np.int64)
@@ -184,17 +178,14 @@ class WalkScores:
         score = self.scale * W + background
         return ScoredPairs(tier, score, np.abs(self.scale * W) + np.abs(background), self.unit * score)
 
-    def listed_on(self, device: str) -> "Listing | None":
-        """``scored`` on a device."""
-        import torch
-
+    def pairs_on(self, device: str) -> "PairListing | None":
+        """What scores listed pairs on a device; ``None`` where the walk must stay on the host."""
         from gelato.scores.walk_device import DeviceWalkListing, walk_on
 
-        walk = walk_on(self, torch.device(device))
-        return None if walk is None else DeviceWalkListing(self, walk, torch.device(device))
+        walk = walk_on(self, device)
+        return None if walk is None else DeviceWalkListing(self, walk, device)
 
-    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
-        """Positions of pairs in portions by the end that walks start at."""
+    def portions(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         if len(pairs) == 0:
             return []
         source = self.ends(pairs)[0]
@@ -216,7 +207,7 @@ class WalkScores:
         larger = self._sizes[u] >= self._sizes[v]
         return np.where(larger, u, v), np.where(larger, v, u)
 
-    def _reached(self, pairs: Pairs, space: Space) -> NDArray[np.float64]:
+    def _reached(self, pairs: Pairs, space: WalkMemory) -> NDArray[np.float64]:
         """``(p,)`` the walk's part ``W_uv`` of listed pairs."""
         u, v = self.ends(pairs)
         order = np.argsort(u, kind="stable")
@@ -228,8 +219,7 @@ class WalkScores:
         return W
 
     def pairs(self, pairs: Pairs) -> NDArray[np.float64]:
-        """``(p,)`` scores of listed pairs."""
-        return self.scored(pairs).value
+        return self.score_list(pairs).value
 
     def levels(self, positives: ScoredPairs) -> TierLevels:
         """Places that agree within the tolerance; levels may chain, except those of long walks."""
@@ -237,7 +227,7 @@ class WalkScores:
         if len(score) == 0:
             return one_tier(None, self.unit)
         if not self._cancels:
-            return one_tier(levels(score, magnitude, self.tolerance), self.unit)
+            return one_tier(chained_levels(score, magnitude, self.tolerance), self.unit)
         blurred = float((np.abs(score) <= self.tolerance * magnitude).mean())
         if blurred >= BLURRED:
             LOG.warning(
@@ -249,7 +239,6 @@ class WalkScores:
         return one_tier(anchored_levels(score, magnitude, self.tolerance), self.unit)
 
     def counts(self, query: Query, block_rows: int | None = None) -> list[WalkCountScan]:
-        """One scan over all rows."""
         return [count_scan(self, query, block_rows)]
 
     def searches(self, query: Query) -> list[WalkSearchScan]:
@@ -257,27 +246,12 @@ class WalkScores:
         return search_scans(self, query)
 
     def cost(self, query: Query, positives: Pairs, threads: int, seed: int) -> Cost:
-        """From the time of some rows."""
+        """Time and memory, predicted from the time of a sample of rows."""
         return walk_cost(self, query, positives, threads, seed)
 
     def walks(self) -> "WalkScores | None":
-        """These scores, if they are sums over walks."""
+        """These scores themselves if they are linear in the walks, else ``None``."""
         return self if self.kind == LINEAR else None
-
-    def entries(self, rows: NDArray[np.int64]) -> csr_array:
-        """``(b, n)`` the explicit entries of ascending ``rows``, without the diagonal."""
-        low, high = np.zeros(self.n, np.int64), np.full(self.n, self.n, np.int64)
-        space = space_of(self.walk)
-        indptr, columns, scores = list_walks(rows, low, high, self.walk, self.form, self.node, space)
-        return csr_array((self.unit * scores, columns, indptr), shape=(len(rows), self.n))
-
-    def block(self, rows: NDArray[np.int64], columns: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """``(b, c)`` scores of ascending ``rows`` and ``columns``, all by default; the background on the diagonal."""
-        explicit = self.entries(rows)
-        dense = self.unit * self.sign * (self.node[rows, None] * self.node)
-        row = np.repeat(np.arange(len(rows)), np.diff(explicit.indptr))
-        dense[row, explicit.indices] = explicit.data
-        return dense if columns is None else dense[:, columns]
 
     def permuted(self, order: NDArray[np.int64]) -> Self:
         """The same scores with node ``order[i]`` renamed to ``i``."""
@@ -287,7 +261,7 @@ class WalkScores:
         weight = self.weight[order] if self.on_graph else self.weight
         return replace(self, first=first, inner=inner, weight=weight, node=self.node[order])
 
-    def turned(self) -> Self | None:
+    def transposed(self) -> Self | None:
         """The scores of ``(v, u)`` as those of ``(u, v)``, where they are of the same form."""
         if self.first is self.inner:
             turned = transposed(self.inner)
@@ -297,7 +271,6 @@ class WalkScores:
         return replace(self, first=transposed(self.inner), inner=transposed(self.first))
 
     def miniature(self) -> Self:
-        """Scores of four nodes that need the same compiled kernels."""
         ring = csr_array(np.roll(np.eye(4), 1, axis=0) + np.roll(np.eye(4), -1, axis=0))
         first, inner = (ring if data is None else 2 * ring for data in (self.walk.first_data, self.walk.inner_data))
         inner = first if self.first is self.inner else inner
@@ -305,10 +278,3 @@ class WalkScores:
         if self.groups[1] is None:
             small.__dict__["groups"] = (small.node, None)  # as if there were too many distinct values
         return small
-
-
-def _same_pattern(first: csr_array, inner: csr_array) -> bool:
-    """Whether both steps take the links of one graph, weighed alike or not; steps over attributes are not square."""
-    if first is inner or first.shape != inner.shape:
-        return first is inner
-    return np.array_equal(first.indptr, inner.indptr) and np.array_equal(first.indices, inner.indices)

@@ -1,22 +1,21 @@
 """Counting walk scores: explicit entries by bin as walks reach them, all other pairs in closed form [method 5]."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from gelato.costs.estimates import Cost, seconds_of
 from gelato.graph import Pairs
 from gelato.kernels.background import background_counts, grouped_counts, listed_counts
-from gelato.kernels.bins import Bins, bins_of
 from gelato.kernels.histogram import histogram_walks
-from gelato.kernels.walk import Space, space_of
-from gelato.scores.contract import Block, Cost, Counts, CountScan, Query
-from gelato.scores.ranges import Ranges, blocks_of, ranges_of
+from gelato.kernels.score_bins import Bins, bins_of
+from gelato.kernels.walk import WalkMemory, walk_memory, walk_memory_bytes
+from gelato.scores.contract import Block, Counts, Query
+from gelato.scores.pair_ranges import PairRanges, blocks_of, pair_ranges
 
 if TYPE_CHECKING:
     from gelato.scores.walk import WalkScores
@@ -34,10 +33,10 @@ class WalkCountScan:
     """
 
     scores: "WalkScores"
-    ranges: Ranges
+    ranges: PairRanges
     size: int
     tier = 0
-    workers = None
+    workers: ClassVar[int | None] = None
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -46,30 +45,19 @@ class WalkCountScan:
             return blocks_of(0, self.scores.n, self.size)
         return [block for rows in self.ranges.rows() for block in blocks_of(*rows, self.size)]
 
-    def moved(self, device: str) -> "CountScan | None":
-        """The same scan on a device."""
-        import torch
-
+    def on_device(self, device: str) -> "WalkCountScan | None":
         from gelato.scores.walk_device import DeviceWalkCounts, walk_on
 
-        walk = walk_on(self.scores, torch.device(device))
-        return None if walk is None else DeviceWalkCounts(self, torch.device(device), walk)
+        walk = walk_on(self.scores, device)
+        return None if walk is None else DeviceWalkCounts(self.scores, self.ranges, self.size, device, walk)
 
     def pairs_of(self, block: Block) -> int:
-        """How many pairs a block holds, those left out included."""
         return self.ranges.pairs_of(block)
 
-    @property
-    def space(self) -> int:
-        """That of the working memory of the walks."""
-        return self.scores.space
-
-    def start(self) -> Space:
-        """Working memory of the walks."""
-        return space_of(self.scores.walk)
+    def start(self) -> WalkMemory:
+        return walk_memory(self.scores.walk)
 
     def counters(self, bins: Bins) -> Counts:
-        """Zeros for both kinds of counts."""
         size = len(bins.bounds) + 1
         rows, columns = self._shadow_shape(size)
         return np.zeros(size + rows * columns, np.int64)
@@ -83,20 +71,19 @@ class WalkCountScan:
         size = len(bins.bounds) + 1
         return counters[:size], counters[size:].reshape(self._shadow_shape(size))
 
-    def count(self, work: Space, block: Block, bins: Bins, counters: Counts) -> None:
+    def count(self, work: WalkMemory, block: Block, bins: Bins, counters: Counts) -> None:
         """Count a block; the blocks of one ``work`` must ascend."""
         self.count_rows(work, np.arange(*block), bins, counters)
 
-    def count_rows(self, work: Space, rows: NDArray[np.int64], bins: Bins, counters: Counts) -> None:
+    def count_rows(self, work: WalkMemory, rows: NDArray[np.int64], bins: Bins, counters: Counts) -> None:
         """Count some ascending rows."""
         scores, ranges = self.scores, self.ranges
         value, group = scores.groups
-        where = (rows, ranges.low, ranges.high, ranges.known.indptr, ranges.known.indices)
-        how = (scores.walk, scores.form, value, group, bins, work)
+        where = (rows, ranges.low, ranges.high, ranges.skipped_rows.indptr, ranges.skipped_rows.indices)
+        how = (scores.walk, scores.formula, value, group, bins, work)
         histogram_walks(*where, *how, *self.views(bins, counters))
 
     def explicit(self, bins: Bins, counters: Counts) -> int:
-        """How many pairs walks have reached."""
         return int(self.views(bins, counters)[0].sum())
 
     def negatives(self, bins: Bins, counters: Counts, threads: int = 1) -> Counts:
@@ -113,7 +100,7 @@ class WalkCountScan:
     def background(self, bins: Bins, threads: int) -> Counts:
         """Every pair at its background value, by bin; pairs left out are not counted."""
         scores = self.scores
-        known = self.ranges.known
+        known = self.ranges.skipped_rows
         both = (known.indptr, known.indices, not scores.directed)
         counts: Counts = -listed_counts(*both, scores.node, scores.sign, *bins)
         grouped = scores.groups[1] is not None
@@ -124,9 +111,9 @@ class WalkCountScan:
 
 
 def count_scan(scores: "WalkScores", query: Query, block_rows: int | None) -> WalkCountScan:
-    """The scan of a query."""
-    ranges = ranges_of(query)
-    _ = ranges.known  # made once, not by each thread
+    """The scan that counts the pairs of a query."""
+    ranges = pair_ranges(query)
+    _ = ranges.skipped_rows  # made once, not by each thread
     named = scores.permuted(ranges.order) if ranges.renamed else scores
     return WalkCountScan(named, ranges, block_rows or max(16, min(1024, scores.n // 64)))
 
@@ -135,10 +122,11 @@ def walk_cost(scores: "WalkScores", query: Query, positives: Pairs, threads: int
     """Time and memory of a count, from rows sampled in strata of equal predicted work: few hubs can hold most of it."""
     begin = time.perf_counter()
     scan = count_scan(scores, query, None)
-    (bins,) = scores.levels(scores.scored(positives)).bins
+    (bins,) = scores.levels(scores.score_list(positives)).bins
     scores, ranges = scan.scores, scan.ranges
     setup = time.perf_counter() - begin + _time_background(scan, bins, threads)
-    work = _predicted_work(scores, ranges)
+    # number of walks from each row, at most every link once, into its range of columns; plus the row
+    work = number_of_walks(scores, scores.inner.nnz) * ((ranges.high - ranges.low) / scores.n) + 1.0
     order = np.argsort(work)
     if ranges.middle is not None:
         order = order[(ranges.high > ranges.low)[order]]  # the others are not walked from
@@ -152,48 +140,33 @@ def walk_cost(scores: "WalkScores", query: Query, positives: Pairs, threads: int
             continue
         chosen = np.sort(random.choice(rows, size=min(SAMPLED, len(rows)), replace=False))
         spent, explicit = _time_rows(scan, bins, chosen)
-        share = work[rows].sum() / work[chosen].sum()
+        share = float(work[rows].sum() / work[chosen].sum())
         seconds += spent * share
         entries += explicit * share
-    space = scores.space
-    lists = 4 * 16 * (len(positives) + ranges.known.nnz // 2) + 5 * 8 * scores.n
-    memory = threads * space + (2 + threads) * scan.counters(bins).nbytes + lists
+    lists = 4 * 16 * (len(positives) + ranges.skipped_rows.nnz // 2) + 5 * 8 * scores.n
+    memory = threads * walk_memory_bytes(scores.walk) + (2 + threads) * scan.counters(bins).nbytes + lists
     return Cost(setup + seconds / threads, memory, round(entries))
 
 
-def _predicted_work(scores: "WalkScores", ranges: Ranges) -> NDArray[np.float64]:
-    """``(n,)`` number of walks from each row, at most every link once, into its range of columns; plus the row."""
-    walks = np.ones(scores.n)
-    width = float(scores.inner.nnz)
-    for _ in range(scores.steps - 1):
-        walks = np.minimum(summed_rows(scores.inner, walks), width)
-    walks = np.minimum(summed_rows(scores.first, walks), width)
-    share = (ranges.high - ranges.low) / scores.n
-    return walks * share + 1.0
-
-
-def summed_rows(matrix: csr_array, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum of the values of each row's columns, whatever their weights."""
-    totals = np.concatenate([[0.0], np.cumsum(values[matrix.indices])])
-    return np.asarray(totals[matrix.indptr[1:]] - totals[matrix.indptr[:-1]])
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    call()
-    return time.perf_counter() - begin
+def number_of_walks(scores: "WalkScores", most: float = np.inf) -> NDArray[np.float64]:
+    """``(n,)`` how many walks start at each node, and ``most`` at most."""
+    count = np.ones(scores.n)
+    for matrix in (*([scores.inner] * (scores.steps - 1)), scores.first):
+        totals = np.concatenate([[0.0], np.cumsum(count[matrix.indices])])
+        count = np.minimum(totals[matrix.indptr[1:]] - totals[matrix.indptr[:-1]], most)
+    return count
 
 
 def _time_background(scan: WalkCountScan, bins: Bins, threads: int) -> float:
     """Seconds that the closed form takes, from some of the bounds where it takes a sweep for each."""
     scores = scan.scores
     if scores.groups[1] is not None:
-        return _seconds(lambda: scan.background(bins, threads))
+        return seconds_of(lambda: scan.background(bins, threads))
     sample = int(np.clip(1e7 / scores.n, 16, 4096))
     few, some = (bins_of(bins.bounds[:: max(1, len(bins.bounds) // size)]) for size in (2, sample))
 
     def sweep(chosen: Bins) -> float:
-        return _seconds(lambda: background_counts(scores.node, scores.sign, chosen, grouped=False, threads=threads))
+        return seconds_of(lambda: background_counts(scores.node, scores.sign, chosen, grouped=False, threads=threads))
 
     least, more = sweep(few), sweep(some)
     times = 1 if scan.ranges.middle is None else 2  # both sides are taken off again

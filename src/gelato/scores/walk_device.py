@@ -14,38 +14,27 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.graph import Pairs
-from gelato.kernels.best import Best
-from gelato.kernels.bins import Bins
-from gelato.kernels.device.counts import Background, added, bounds_of, count_listed, count_reached, scores_of
-from gelato.kernels.device.hits import Candidates, keys_of, offer_list, offer_tile, offer_tile_by_row
-from gelato.kernels.device.walks import DeviceWalk, device_walk, entries_of
-from gelato.kernels.sought import PARTNER, ROW
+from gelato.kernels.gpu import to_device
+from gelato.kernels.gpu.counts import WalkCounts, added, count_listed, count_reached, tile_scores
+from gelato.kernels.gpu.top import TileSearch, offer_list, offer_tile, offer_tile_by_row, pair_name_keys
+from gelato.kernels.gpu.walks import DeviceWalk, device_walk
+from gelato.kernels.score_bins import Bins
+from gelato.kernels.top_buffer import TopBuffer
+from gelato.kernels.walk import WalkMemory
 from gelato.scores.contract import BestByRow, Block, Counts, ScoredPairs
-from gelato.scores.device import (
-    DeviceCountScan,
-    DeviceRanges,
-    DeviceSearchScan,
-    blocks_on,
-    device_ranges,
-    in_pieces,
-    listed_in,
-    on,
-    room,
-    rows_of,
-)
-from gelato.scores.walk_counts import summed_rows
+from gelato.scores.device_scan import DeviceCount, DeviceSearch, array_on_device, block_memory, blocks_on, run_or_halve
+from gelato.scores.walk_counts import WalkCountScan, number_of_walks
+from gelato.scores.walk_search import WalkSearchScan
 
 if TYPE_CHECKING:
     from gelato.scores.walk import WalkScores
-    from gelato.scores.walk_counts import WalkCountScan
-    from gelato.scores.walk_search import WalkSearchScan
 
 LOG = logging.getLogger(__name__)
 
-_MOVED: "WeakKeyDictionary[WalkScores, dict[torch.device, DeviceWalk | None]]" = WeakKeyDictionary()
+_MOVED: "WeakKeyDictionary[WalkScores, dict[str, DeviceWalk | None]]" = WeakKeyDictionary()
 
 
-def walk_on(scores: "WalkScores", device: torch.device) -> DeviceWalk | None:
+def walk_on(scores: "WalkScores", device: str) -> DeviceWalk | None:
     """The walk of some scores on a device, moved there once; ``None`` where it must stay on the host."""
     moved = _MOVED.setdefault(scores, {})
     if device not in moved:
@@ -56,29 +45,21 @@ def walk_on(scores: "WalkScores", device: torch.device) -> DeviceWalk | None:
 
 
 WORTH = 12
-"""A walk that is laid out takes as long as so many entries of a product with a dense block."""
+"""Cost of a walk that is laid out one by one, in entries of a product with a dense block."""
 
 BYTES_PER_WALK = 100
 """What laying out a walk takes: its place and value, and those of the sorted list."""
 
 
-def number_of_walks(scores: "WalkScores") -> NDArray[np.float64]:
-    """``(n,)`` how many walks start at each node."""
-    count = np.ones(scores.n)
-    for matrix in (*([scores.inner] * (scores.steps - 1)), scores.first):
-        count = summed_rows(matrix, count)
-    return count
-
-
-def is_thin(scores: "WalkScores", rows: NDArray[np.int64]) -> bool:
+def is_listed_faster(scores: "WalkScores", rows: NDArray[np.int64]) -> bool:
     """Whether walks from some rows are so few that they are better laid out one by one."""
     dense = (scores.steps - 1) * scores.inner.nnz * len(rows)
     return bool(WORTH * number_of_walks(scores)[rows].sum() < dense)
 
 
-def thin_blocks(scores: "WalkScores", begin: int, rows: NDArray[np.int64], device: torch.device) -> list[Block]:
+def thin_blocks(scores: "WalkScores", begin: int, rows: NDArray[np.int64], device: str) -> list[Block]:
     """Positions of rows, from ``begin`` on, in blocks whose walks fit a device."""
-    group = np.floor(np.cumsum(number_of_walks(scores)[rows] + 1) * BYTES_PER_WALK / room(device))
+    group = np.floor(np.cumsum(number_of_walks(scores)[rows] + 1) * BYTES_PER_WALK / block_memory(device))
     cuts = [begin, *(begin + np.flatnonzero(np.diff(group)) + 1).tolist(), begin + len(rows)]
     return list(pairwise(cuts)) if len(rows) else []
 
@@ -88,170 +69,141 @@ def _bytes_per_row(scores: "WalkScores") -> int:
     return scores.dtype.itemsize * (2 * len(scores.weight) + 4 * scores.n) + 8 * scores.n
 
 
+def _among_sorted(keys: Tensor, sought: Tensor) -> Tensor:
+    """``(p,)`` which of some keys are among ascending ones."""
+    if len(sought) == 0:
+        return torch.zeros_like(keys, dtype=torch.bool)
+    return sought[torch.searchsorted(sought, keys).clamp(max=len(sought) - 1)] == keys
+
+
 @dataclass(frozen=True, eq=False)
-class DeviceWalkCounts(DeviceCountScan):
+class DeviceWalkCounts(DeviceCount, WalkCountScan):
     """``WalkCountScan`` on a device."""
 
-    scan: "WalkCountScan"
     walk: DeviceWalk
 
     @cached_property
     def blocks(self) -> list[Block]:
         """Blocks of rows that fit the device."""
-        ranges, size = self.scan.ranges, _bytes_per_row(self.scan.scores)
-        rows = [(0, self.scan.scores.n)] if ranges.middle is None else ranges.rows()
+        ranges, scores, device = self.ranges, self.scores, self.device
+        parts = [(0, scores.n)] if ranges.middle is None else ranges.rows()
         if self._thin:
-            return [
-                block
-                for some in rows
-                for block in thin_blocks(self.scan.scores, some[0], np.arange(*some), self.device)
-            ]
-        triangle = ranges.middle is None and not self.scan.scores.directed
-        return [block for some in rows for block in blocks_on(self.device, *some, size, triangle)]
+            return [block for rows in parts for block in thin_blocks(scores, rows[0], np.arange(*rows), device)]
+        triangle, size = ranges.middle is None and not scores.directed, _bytes_per_row(scores)
+        return [block for rows in parts for block in blocks_on(device, *rows, size, triangle)]
 
     @cached_property
     def _thin(self) -> bool:
-        return is_thin(self.scan.scores, np.arange(self.scan.scores.n))
-
-    @cached_property
-    def _ranges(self) -> DeviceRanges:
-        return device_ranges(self.scan.ranges, self.device)
+        return is_listed_faster(self.scores, np.arange(self.scores.n))
 
     @cached_property
     def _skipped(self) -> Tensor:
         """Keys of the pairs left out, ascending."""
-        skip = self.scan.ranges.skip
-        row = np.repeat(np.arange(self.scan.scores.n), np.diff(skip.indptr))
-        return on(row * self.scan.scores.n + skip.indices, self.device)
+        skip = self.ranges.skip
+        row = np.repeat(np.arange(self.scores.n), np.diff(skip.indptr))
+        return array_on_device(row * self.scores.n + skip.indices, self.device)
 
     @cached_property
-    def _background(self) -> Background:
-        value, group = self.scan.scores.groups
-        return Background(on(value, self.device), None if group is None else on(group, self.device))
+    def _groups(self) -> tuple[Tensor, Tensor | None]:
+        value, group = self.scores.groups
+        return array_on_device(value, self.device), None if group is None else array_on_device(group, self.device)
 
-    def count(self, work: None, block: Block, bins: Bins, counters: Counts) -> None:
-        """Count a block."""
-        explicit, shadow = self.scan.views(bins, counters)
+    def count(self, work: WalkMemory, block: Block, bins: Bins, counters: Counts) -> None:
+        explicit, shadow = self.views(bins, counters)
 
         def run(rows: Block) -> None:
-            low, high = self.scan.ranges.low[slice(*rows)], self.scan.ranges.high[slice(*rows)]
+            low, high = self.ranges.low[slice(*rows)], self.ranges.high[slice(*rows)]
             first, last = int(low.min()), int(high.max())
             if first >= last:
                 return
-            mine, theirs = (
-                torch.zeros(each.shape, dtype=torch.int64, device=self.device) for each in (explicit, shadow)
+            bounds, zeros = (
+                to_device(bins.bounds, self.device),
+                partial(torch.zeros, dtype=torch.int64, device=self.device),
             )
-            counted = (self.scan.scores.form, self._background, bounds_of(bins, self.device), mine, theirs)
+            mine, theirs = zeros(explicit.shape), zeros(shadow.shape)
+            counts = WalkCounts(self.scores.formula, *self._groups, bounds, mine, theirs)
             nodes = torch.arange(*rows, device=self.device)
             if self._thin:
-                some = slice(*rows)
-                source, v, values = self.walk.listed(nodes, self._ranges.low[some], self._ranges.high[some])
+                inside = (array_on_device(each, self.device) for each in (low, high))
+                source, v, values = self.walk.listed(nodes, *inside)
                 u = nodes[source]
-                kept = ~listed_in(u * self.scan.scores.n + v, self._skipped)
-                count_listed(u[kept], v[kept], values[kept], *counted)
+                kept = ~_among_sorted(u * self.scores.n + v, self._skipped)
+                count_listed(u[kept], v[kept], values[kept], counts)
             else:
                 values = self.walk.reached(nodes, first, last)
-                count_reached(self._ranges.tile(values, rows, first, 0.0), *counted)
+                count_reached(self.tile(values, rows, first, 0.0), counts)
             added(mine, explicit)
             added(theirs, shadow)
 
-        in_pieces(block, run)
+        run_or_halve(block, run)
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceWalkSearch(DeviceSearchScan):
+class DeviceWalkSearch(DeviceSearch, WalkSearchScan):
     """``WalkSearchScan`` on a device."""
 
-    scan: "WalkSearchScan"
     walk: DeviceWalk
 
     @cached_property
     def blocks(self) -> list[Block]:
         """Blocks of rows that fit the device."""
         if self._thin:
-            return thin_blocks(self.scan.scores, 0, self.scan.rows, self.device)
-        return self._dense_blocks((0, len(self.scan.rows)))
+            return thin_blocks(self.scores, 0, self.rows, self.device)
+        return self._dense_blocks((0, len(self.rows)))
 
     @cached_property
     def _thin(self) -> bool:
-        return is_thin(self.scan.scores, self.scan.rows)
+        return is_listed_faster(self.scores, self.rows)
 
     def _dense_blocks(self, block: Block) -> list[Block]:
         """Rows in blocks whose dense scores fit the device."""
-        size = _bytes_per_row(self.scan.scores)
-        return blocks_on(self.device, *block, size, bool(self.scan.sought.low.any()))
+        return blocks_on(self.device, *block, _bytes_per_row(self.scores), bool(self.search.low.any()))
 
     def _in_tiles(self, block: Block, run: Callable[[Block], None]) -> None:
         for rows in self._dense_blocks(block):
-            in_pieces(rows, run)
+            run_or_halve(rows, run)
 
-    def offer(self, work: None, block: Block, best: Best) -> None:
-        """Offer what walks reach."""
+    def offer(self, work: WalkMemory, block: Block, best: TopBuffer) -> None:
         if self._thin:
-            in_pieces(block, lambda rows: self._offer_list(rows, best))
+            run_or_halve(block, lambda rows: self._offer_list(rows, best))
         else:
             self._in_tiles(block, lambda rows: offer_tile(self._tile(rows, reached=True), best))
 
-    def _offer_list(self, block: Block, best: Best) -> None:
+    def _offer_list(self, block: Block, best: TopBuffer) -> None:
         """Lay out the walks of some rows and offer what they reach."""
-        sought, n, mine = self._sought, self.scan.scores.n, slice(*block)
-        rows, low = sought["rows"][mine], sought["low"][mine]
+        search, n, mine = self.arrays, self.scores.n, slice(*block)
+        rows, low = search["rows"][mine], search["low"][mine]
         source, v, reached = self.walk.listed(rows, low, torch.full_like(low, n))
-        at, entry = entries_of(sought["skip_indptr"], torch.arange(*block, device=self.device))
-        skipped = torch.sort(at * n + sought["skip_indices"][entry]).values
-        kept = is_pair(sought, rows[source], v) & ~listed_in(source * n + v, skipped)
+        skipped, at = self.skipped(block)
+        known = _among_sorted(source * n + v, torch.sort(at * n + skipped).values)
+        kept = self.is_pair(rows[source], v) & ~known
         u, v, reached = rows[source[kept]], v[kept], reached[kept]
-        score = scores_of(reached.double(), sought["node"][u], sought["node"][v], self.scan.scores.form)
-        offer_list(score, keys_of(sought["name"][u], sought["name"][v], n, self.scan.sought.turn), best)
+        score = tile_scores(reached.double(), search["node"][u], search["node"][v], self.scores.formula)
+        offer_list(score, pair_name_keys(search["name"][u], search["name"][v], n, self.search.turn), best)
 
-    def offer_rest(self, work: None, block: Block, best: Best) -> None:
-        """Offer the pairs of a block that no walk joins."""
+    def offer_rest(self, work: WalkMemory, block: Block, best: TopBuffer) -> None:
         self._in_tiles(block, lambda rows: offer_tile(self._tile(rows, reached=False), best))
 
-    def offer_by_row(self, work: None, block: Block, best: Best, out: BestByRow) -> None:
-        """Put the best pairs of each row of a block into ``out``, in order."""
-        tile = partial(self._tile, reached=None)
-        self._in_tiles(block, lambda rows: offer_tile_by_row(tile(rows), best, rows_of(out, rows)))
+    def offer_by_row(self, work: WalkMemory, block: Block, best: TopBuffer, out: BestByRow) -> None:
+        self._in_tiles(block, lambda rows: offer_tile_by_row(self._tile(rows, reached=None), best, out, rows))
 
-    @cached_property
-    def _sought(self) -> dict[str, Tensor]:
-        """The arrays of the search, on the device."""
-        names = ("rows", "low", "skip_indptr", "skip_indices", "side", "name", "node")
-        return {name: on(getattr(self.scan.sought, name), self.device) for name in names}
-
-    def _tile(self, block: Block, reached: bool | None) -> Candidates:
+    def _tile(self, block: Block, reached: bool | None) -> TileSearch:
         """Scores of some rows; those that walks reach, those that they do not, or both."""
-        sought, mine = self._sought, slice(*block)
-        n, form = self.scan.scores.n, self.scan.scores.form
-        first = int(self.scan.sought.low[mine].min())
-        rows, low = sought["rows"][mine], sought["low"][mine]
-        columns = torch.arange(first, n, device=self.device)
+        search, n = self.arrays, self.scores.n
+        first = int(self.search.low[slice(*block)].min())
+        rows, columns = search["rows"][slice(*block)], torch.arange(first, n, device=self.device)
         walked = self.walk.reached(rows, first, n).double()
-        counted = counted_of(sought, rows, low, columns)
-        at, entry = entries_of(sought["skip_indptr"], torch.arange(*block, device=self.device))
-        place = sought["skip_indices"][entry] - first
-        counted[place[place >= 0], at[place >= 0]] = False
+        counted = self.counted(block, columns)
+        skipped, at = self.skipped(block)
+        counted[skipped[skipped >= first] - first, at[skipped >= first]] = False
         if reached is not None:
             counted &= (walked != 0) == reached
-        g_u, g_v = sought["node"][rows], sought["node"][columns][:, None]
-        explicit = scores_of(walked, g_u, g_v, form)
-        background = self.scan.scores.background_sign * (g_u * g_v)
+        g_u, g_v = search["node"][rows], search["node"][columns][:, None]
+        explicit = tile_scores(walked, g_u, g_v, self.scores.formula)
+        background = self.scores.background_sign * (g_u * g_v)
         score = torch.where(walked != 0, explicit, background)
-        names = sought["name"]
-        return Candidates(score, counted, names[rows], names[columns], n, self.scan.sought.turn)
-
-
-def counted_of(sought: dict[str, Tensor], rows: Tensor, low: Tensor, columns: Tensor) -> Tensor:
-    """``(c, b)`` which columns are pairs of which rows; skipped ones are not left out."""
-    column = columns[:, None]
-    return is_pair(sought, rows, column) & (column >= low) & (column != rows)
-
-
-def is_pair(sought: dict[str, Tensor], u: Tensor, v: Tensor) -> Tensor:
-    """Whether row ``u`` and column ``v`` are a pair that counts and is not left to row ``v``, as in ``kernels.top``."""
-    side_u, side_v = sought["side"][u], sought["side"][v]
-    twice = (v < u) & ((side_v & ROW) != 0) & ((side_u & PARTNER) != 0)
-    return ((side_v & PARTNER) != 0) & ~twice
+        names = search["name"]
+        return TileSearch(score, counted, names[rows], names[columns], n, self.search.turn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,20 +212,18 @@ class DeviceWalkListing:
 
     scores: "WalkScores"
     walk: DeviceWalk
-    device: torch.device
+    device: str
     workers = 1
 
-    def listing(self) -> None:
+    def working_memory(self) -> None:
         """No working memory."""
 
-    def dealt(self, pairs: Pairs) -> list[NDArray[np.int64]]:
-        """Positions of pairs in portions by the end that walks start at."""
+    def portions(self, pairs: Pairs) -> list[NDArray[np.int64]]:
         source, rank = np.unique(self.scores.ends(pairs)[0], return_inverse=True)
         blocks = blocks_on(self.device, 0, len(source), _bytes_per_row(self.scores), triangle=False)
         return [np.flatnonzero((rank >= begin) & (rank < end)) for begin, end in blocks]
 
-    def scored(self, pairs: Pairs, work: None = None) -> ScoredPairs:
-        """Places of ``(p, 2)`` pairs."""
+    def score_list(self, pairs: Pairs, work: None = None) -> ScoredPairs:
         u, v = self.scores.ends(pairs)
         reached = np.empty(len(pairs))
         order = np.argsort(u, kind="stable")
@@ -281,8 +231,8 @@ class DeviceWalkListing:
         def run(block: Block) -> None:
             some = order[slice(*block)]
             sources, source = np.unique(u[some], return_inverse=True)
-            walked = self.walk.joined(*(on(nodes, self.device) for nodes in (sources, source, v[some])))
+            walked = self.walk.joined(*(array_on_device(nodes, self.device) for nodes in (sources, source, v[some])))
             reached[some] = walked.double().cpu().numpy()
 
-        in_pieces((0, len(pairs)), run)
-        return self.scores.placed(pairs, reached)
+        run_or_halve((0, len(pairs)), run)
+        return self.scores.scores_from_walks(pairs, reached)

@@ -5,12 +5,11 @@ and is closed when the training ends.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
 from gelato import PROGRAM
-from gelato.io.optional import optional
+from gelato.errors import optional
 from gelato.registry import Registry
 from gelato.training.loop import Epoch
 
@@ -45,7 +44,6 @@ class TensorBoard:
             self._writer.add_scalar(name, getattr(epoch, name), epoch.epoch)
 
     def close(self) -> None:
-        """Write out what is left."""
         if self._writer is not None:
             self._writer.close()
 
@@ -67,7 +65,6 @@ class WeightsAndBiases:
         self._run.log({name: getattr(epoch, name) for name in SHOWN}, step=epoch.epoch)
 
     def close(self) -> None:
-        """Write out what is left."""
         if self._run is not None:
             self._run.finish()
 
@@ -85,11 +82,9 @@ class MLflow:
             self._mlflow.start_run(run_name=self._folder.parent.name)
             self._mlflow.log_params(self._settings)
             self._open = True
-        noted = asdict(epoch)
-        self._mlflow.log_metrics({name: float(noted[name]) for name in SHOWN}, step=epoch.epoch)
+        self._mlflow.log_metrics({name: float(getattr(epoch, name)) for name in SHOWN}, step=epoch.epoch)
 
     def close(self) -> None:
-        """Write out what is left."""
         if self._open:
             self._mlflow.end_run()
 

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from gelato.errors import InputError
+from gelato.io.untrusted import check_values
 from gelato.runs.files import Tensors
-from gelato.runs.processes import world
+from gelato.runs.records import read_fact, read_record
 from gelato.training.settings import TrainingSettings
 from gelato.training.task import Task
 
@@ -93,7 +94,6 @@ class Loop:
         begin = time.perf_counter()
         state, network = self.state, self.task.network
         random = np.random.default_rng([self.settings.random_state, state.epoch])
-        self._follow()
         network.train()
         losses = []
         for batch in self.task.batches(int(random.integers(2**62))):
@@ -104,7 +104,7 @@ class Loop:
                 losses.append(loss.clone())
             else:
                 state.skipped += 1
-        precision = world().told(self.task.validate())
+        precision = self.task.validate()
         state.epoch += 1
         better = precision > state.precision
         if better:
@@ -128,14 +128,7 @@ class Loop:
         """Whether a loss and its gradients are: any infinite or undefined entry makes their sum so."""
         parameters = [each for group in self.optimizer.param_groups for each in group["params"]]
         sums = [parameter.grad.sum().double() for parameter in parameters if parameter.grad is not None]
-        return world().told(bool(torch.isfinite(torch.stack([loss.double(), *sums]).sum())))
-
-    @torch.no_grad()
-    def _follow(self) -> None:
-        """Begin an epoch as the first process does: machines of several kinds may round differently."""
-        memory = [value for slots in self.optimizer.state.values() for value in slots.values()]
-        tensors = [*self.task.network.state_dict().values(), *self.task.extra.values(), *memory]
-        world().follow(each for each in tensors if isinstance(each, Tensor))
+        return bool(torch.isfinite(torch.stack([loss.double(), *sums]).sum()))
 
     def tensors(self) -> Tensors:
         """The parameters, the optimiser's memory and the best network, by name, for a checkpoint."""
@@ -153,24 +146,43 @@ class Loop:
 
     def restore(self, tensors: Tensors, facts: Mapping[str, Any]) -> None:
         """Resume from what ``tensors`` and ``facts`` told."""
-        parts = {name: torch.from_numpy(value.copy()) for name, value in tensors.items()}
-
-        def below(prefix: str) -> dict[str, Tensor]:
-            return {name.removeprefix(prefix): value for name, value in parts.items() if name.startswith(prefix)}
-
-        self.task.network.load_state_dict(below("model."))
+        best = tensors_below("best.", tensors)
+        check_values("best", not best or _shapes(best) == _shapes(self.task.network.state_dict()))
+        self.task.network.load_state_dict(tensors_below("model.", tensors))
         with torch.no_grad():
             for name, parameter in self.task.extra.items():
-                parameter.copy_(parts[name])
+                parameter.copy_(torch.from_numpy(tensors[name].copy()))
         memory: dict[int, dict[str, Tensor]] = {}
-        for name, value in below("adam.").items():
+        for name, value in tensors_below("adam.", tensors).items():
             i, slot = name.split(".", 1)
             memory.setdefault(int(i), {})[slot] = value
+        self._check_memory(memory)
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": memory, "param_groups": groups})
-        best = {name: value.to(self.device) for name, value in below("best.").items()}
-        history = [Epoch(**epoch) for epoch in facts["history"]]
-        self.state = LoopState(**{**facts, "best": best, "history": history})
+        best = {name: value.to(self.device) for name, value in best.items()}
+        history = [read_record(Epoch, epoch, finite=False) for epoch in read_fact(facts, "history", list[Any])]
+        self.state = read_record(LoopState, {**facts, "best": {}, "history": history}, finite=False)
+        self.state.best = best
+
+    def _check_memory(self, memory: Mapping[int, Mapping[str, Tensor]]) -> None:
+        """Refuse what is kept of the optimiser if it does not fit the parameters."""
+        parameters = [each for group in self.optimizer.param_groups for each in group["params"]]
+        check_values("adam", set(memory) <= set(range(len(parameters))))
+        for i, slots in memory.items():
+            for name, value in slots.items():
+                fits = value.numel() == 1 if name == "step" else value.shape == parameters[i].shape
+                check_values(f"adam.{i}.{name}", fits)
+
+
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    """By name; a single number is stored as a list of one."""
+    return {name: tuple(value.shape) or (1,) for name, value in tensors.items()}
+
+
+def tensors_below(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
+    """Copies of the arrays whose names begin with a prefix, by the rest of their names."""
+    parts = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+    return {name: torch.from_numpy(value.copy()) for name, value in parts.items()}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Ranking losses of a batch: scores of links against scores of non-links.
 
-Every loss takes the same four tensors. Non-links come in two forms: ``negative`` lists scores one by one, and
-``background`` lists scores that stand for ``count`` pairs each, so that pairs that no walk joins are never listed.
+Every loss takes the same tensors. Non-links come in two forms: ``negative`` lists scores one by one, and
+``background``, if there is one, scores and how many pairs each stands for: pairs that no walk joins are never listed.
 
 ====================  ==============================================================================================
 n-pair                ``sum_i log(1 + sum_{j in N_i} exp(s_j - s_i)) / (p + q)``                            [method 6]
@@ -23,6 +23,7 @@ same; precision does not group at all.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -38,37 +39,31 @@ TEMPERATURE = 1.0
 """Width of the smooth step of ``precision``, in standard deviations of the scores."""
 
 
-def n_pair(positive: Tensor, negative: Tensor, background: Tensor | None = None, count: Tensor | None = None) -> Tensor:
+def n_pair(positive: Tensor, negative: Tensor, *background: Tensor) -> Tensor:
     """N-pair loss: every positive against the sum over its own share of the negatives.
 
     Args:
         positive: ``(p,)`` scores of links.
         negative: ``(q,)`` scores of listed non-links.
-        background: ``(k,)`` scores that stand for several non-links each.
-        count: ``(k,)`` how many.
+        background: nothing, or ``(k,)`` scores that stand for several non-links each, and ``(k,)`` how many.
     """
-    _check(positive)
-    total = _dealt(negative, len(positive)).logsumexp(dim=0)
-    if background is not None and count is not None:
-        share = _weighed(background, count).logsumexp(dim=0) - math.log(len(positive))
-        total = torch.logaddexp(total, share)
-    return F.softplus(total - positive).sum() / _pairs(positive, negative, count)
+    p = _count(positive)
+    total = _grouped(negative, p).logsumexp(dim=0)
+    if background:
+        total = torch.logaddexp(total, _weighed(*background).logsumexp(dim=0) - math.log(p))
+    return F.softplus(total - positive).sum() / _pairs(positive, negative, *background)
 
 
-def cross_entropy(
-    positive: Tensor, negative: Tensor, background: Tensor | None = None, count: Tensor | None = None
-) -> Tensor:
+def cross_entropy(positive: Tensor, negative: Tensor, *background: Tensor) -> Tensor:
     """Binary cross-entropy of scores taken as logits; arguments as of ``n_pair``."""
-    _check(positive)
+    _count(positive)
     total = F.softplus(-positive).sum() + F.softplus(negative).sum()
-    if background is not None and count is not None:
-        total = total + (count * F.softplus(background)).sum()
-    return total / _pairs(positive, negative, count)
+    if background:
+        total = total + (background[1] * F.softplus(background[0])).sum()
+    return total / _pairs(positive, negative, *background)
 
 
-def precision(
-    positive: Tensor, negative: Tensor, background: Tensor | None = None, count: Tensor | None = None
-) -> Tensor:
+def precision(positive: Tensor, negative: Tensor, *background: Tensor) -> Tensor:
     """One minus a smooth precision at ``p``: the share of positives above the ``p``-th best score of the batch.
 
     The gradient flows through that score too, which pushes down whoever holds it.
@@ -76,71 +71,45 @@ def precision(
     Arguments as of ``n_pair``. Where scores of the background are among the ``p`` best, they count as many times as
     they stand for.
     """
-    _check(positive)
-    p = len(positive)
-    score, times = torch.cat([positive, negative]), None
-    if background is not None and count is not None:
-        times = torch.cat([torch.ones_like(score), count])
-        score = torch.cat([score, background])
-    if times is None:
+    p, score = _count(positive), torch.cat([positive, negative])
+    if not background:
         bound = score.topk(p).values[-1]
     else:
+        times = torch.cat([torch.ones_like(score), background[1]])
+        score = torch.cat([score, background[0]])
         order = score.argsort(descending=True)
         last = torch.searchsorted(times[order].cumsum(0), torch.full((), p, dtype=times.dtype, device=times.device))
         bound = score[order[last.clamp(max=len(order) - 1)]]
     return 1 - torch.sigmoid((positive - bound) / TEMPERATURE).mean()
 
 
-def pairwise_hinge(
-    positive: Tensor, negative: Tensor, background: Tensor | None = None, count: Tensor | None = None
-) -> Tensor:
-    """Hinge of the margins between each positive and its share of the negatives; arguments as of ``n_pair``."""
-    return _pairwise(lambda margin: F.relu(1 + margin), positive, negative, background, count)
+def pairwise(of: Callable[[Tensor], Tensor], positive: Tensor, negative: Tensor, *background: Tensor) -> Tensor:
+    """A function of the margins between each positive and its share of the negatives; others as of ``n_pair``."""
+    p = _count(positive)
+    owner = torch.arange(len(negative), device=negative.device) % p
+    total = of(negative - positive[owner]).sum()
+    if background:
+        total = total + (of(background[0] - positive[:, None]) @ background[1]).sum() / p
+    return total / _pairs(positive, negative, *background)
 
 
-def pairwise_logistic(
-    positive: Tensor, negative: Tensor, background: Tensor | None = None, count: Tensor | None = None
-) -> Tensor:
-    """Logistic loss of the margins between each positive and its share; arguments as of ``n_pair``."""
-    return _pairwise(F.softplus, positive, negative, background, count)
-
-
-def pairwise_exponential(
-    positive: Tensor, negative: Tensor, background: Tensor | None = None, count: Tensor | None = None
-) -> Tensor:
+def pairwise_exponential(positive: Tensor, negative: Tensor, *background: Tensor) -> Tensor:
     """Logarithm of the mean exponential loss of the margins; arguments as of ``n_pair``.
 
     The logarithm moves no minimum and keeps scores of any size finite.
     """
-    _check(positive)
-    p = len(positive)
-    total = (_dealt(negative, p) - positive).flatten().logsumexp(dim=0)
-    if background is not None and count is not None:
+    p = _count(positive)
+    total = (_grouped(negative, p) - positive).flatten().logsumexp(dim=0)
+    if background:
         mean = (-positive).logsumexp(dim=0) - math.log(p)
-        total = torch.logaddexp(total, _weighed(background, count).logsumexp(dim=0) + mean)
+        total = torch.logaddexp(total, _weighed(*background).logsumexp(dim=0) + mean)
     elif len(negative) == 0:
         raise InputError("pairwise-exponential needs at least one negative, got none")
-    pairs = _pairs(positive, negative, count) - p
+    pairs = _pairs(positive, negative, *background) - p
     return total - (pairs.log() if isinstance(pairs, Tensor) else math.log(pairs))
 
 
-def _pairwise(
-    of: Callable[[Tensor], Tensor],
-    positive: Tensor,
-    negative: Tensor,
-    background: Tensor | None,
-    count: Tensor | None,
-) -> Tensor:
-    _check(positive)
-    p = len(positive)
-    owner = torch.arange(len(negative), device=negative.device) % p
-    total = of(negative - positive[owner]).sum()
-    if background is not None and count is not None:
-        total = total + (of(background - positive[:, None]) @ count).sum() / p
-    return total / _pairs(positive, negative, count)
-
-
-def _dealt(negative: Tensor, p: int) -> Tensor:
+def _grouped(negative: Tensor, p: int) -> Tensor:
     """``(rounds, p)``: negative ``j`` in column ``j mod p``, the rest filled with ``NOTHING``."""
     rounds = max(1, -(-len(negative) // p))
     return F.pad(negative, (0, rounds * p - len(negative)), value=NOTHING).view(rounds, p)
@@ -151,14 +120,15 @@ def _weighed(background: Tensor, count: Tensor) -> Tensor:
     return (background + count.log()).masked_fill(count <= 0, NOTHING)
 
 
-def _pairs(positive: Tensor, negative: Tensor, count: Tensor | None) -> Tensor | int:
+def _pairs(positive: Tensor, negative: Tensor, *background: Tensor) -> Tensor | int:
     listed = len(positive) + len(negative)
-    return listed if count is None else listed + count.sum()
+    return listed + background[1].sum() if background else listed
 
 
-def _check(positive: Tensor) -> None:
+def _count(positive: Tensor) -> int:
     if len(positive) == 0:
         raise InputError("a loss needs at least one positive, got none")
+    return len(positive)
 
 
 @dataclass(frozen=True)
@@ -175,8 +145,8 @@ LOSSES: Registry[Loss] = Registry(
         "n-pair": Loss(n_pair),
         "cross-entropy": Loss(cross_entropy, affine=True),
         "precision": Loss(precision),
-        "pairwise-hinge": Loss(pairwise_hinge),
+        "pairwise-hinge": Loss(partial(pairwise, lambda margin: F.relu(1 + margin))),
         "pairwise-exponential": Loss(pairwise_exponential),
-        "pairwise-logistic": Loss(pairwise_logistic),
+        "pairwise-logistic": Loss(partial(pairwise, F.softplus)),
     },
 )

@@ -1,7 +1,8 @@
-"""Task: what a trainable method gives to the one training loop, which knows no method."""
+"""What a trainable method gives to the training loop, which knows no method: its ``Task``, and an optimiser."""
 
+import inspect
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -33,3 +34,18 @@ class Task(Protocol):
 
     def validate(self) -> float:
         """What selects the model, the larger the better: precision@100% of the validation links over all pairs."""
+
+
+Kind = TypeVar("Kind", bound=torch.optim.Optimizer)
+
+GUARDED = ("add_param_group", "zero_grad", "state_dict", "load_state_dict")
+"""Methods that import ``torch._dynamo``, only to tell a compiler to leave them alone."""
+
+
+def without_compiler(kind: type[Kind]) -> type[Kind]:
+    """An optimiser whose methods are those that torch wraps for its compiler: the same steps, bit by bit."""
+    methods = {name: inspect.unwrap(getattr(kind, name)) for name in GUARDED}
+    return type(kind.__name__, (kind,), {**methods, "step": torch.no_grad()(inspect.unwrap(kind.step))})
+
+
+Adam, AdamW = without_compiler(torch.optim.Adam), without_compiler(torch.optim.AdamW)

@@ -7,10 +7,12 @@ import pytest
 import reference
 from gelato import Graph
 from gelato.datasets import block_model
-from gelato.methods.boosted.attributes import NEAREST, attribute_features, views_of
-from gelato.methods.boosted.features import PairFeatures
-from gelato.methods.boosted.stages import FirstStages
-from gelato.methods.boosted.structure import end_columns, node_values
+from gelato.errors import InputError
+from gelato.methods.boosted.attributes import NEAREST, attribute_columns, attribute_views
+from gelato.methods.boosted.features import end_columns, known_features, node_values
+from gelato.methods.boosted.first_stages import FirstStages
+from gelato.methods.boosted.model import check_features
+from gelato.methods.boosted.settings import BoostedSettings
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +36,8 @@ def dense(matrix):
 
 def test_features_of_attributes(graph, pairs):
     X, A = dense(graph.attributes), dense(graph.adjacency)
-    views = views_of(graph)
-    columns = attribute_features(graph, views).columns(pairs)
+    views = attribute_views(graph)
+    columns = attribute_columns(graph, views, pairs)
     u, v = pairs.T
     rare = unit(X * np.log(graph.n / np.maximum((X != 0).sum(axis=0), 1)))
     P = A / np.maximum(A.sum(axis=1, keepdims=True), 1)
@@ -96,25 +98,32 @@ def test_ends_are_told_apart_where_they_differ_in_kind():
 
 
 def test_every_feature_is_finite_and_none_depends_on_the_order_of_ends(graph, pairs):
-    features = PairFeatures(FirstStages(graph, views_of(graph), 6, 10, 0, None))
-    forward, names = features.matrix(pairs)
-    backward, _ = features.matrix(pairs[:, ::-1])
+    stages = FirstStages(graph, attribute_views(graph), BoostedSettings(rank=6))
+    forward, names = known_features(stages, pairs)
+    backward, _ = known_features(stages, pairs[:, ::-1])
     assert len(set(names)) == len(names) and np.isfinite(forward).all()
     np.testing.assert_allclose(forward, backward, rtol=2e-5, atol=1e-6)
 
 
 def test_attributes_without_values_give_no_features():
     bare = Graph.from_edges([[0, 1], [1, 2], [2, 3]], attributes=np.zeros((4, 2)))
-    assert views_of(bare) is None
-    _, names = PairFeatures(FirstStages(bare, None, 2, 4, 0, None)).matrix(np.array([[0, 2]]))
+    assert attribute_views(bare) is None
+    _, names = known_features(FirstStages(bare, None, BoostedSettings(rank=2)), np.array([[0, 2]]))
     assert not any("cosine" in name or "attribute" in name for name in names)
 
 
 def test_of_many_nodes_a_sample_says_how_close_a_node_is_to_others(graph, monkeypatch):
     from gelato.methods.boosted import attributes
 
-    whole = views_of(graph).closeness
+    whole = attribute_views(graph).closeness
     monkeypatch.setattr(attributes, "REFERENCES", 24)
-    sampled = views_of(graph).closeness
+    sampled = attribute_views(graph).closeness
     assert (sampled <= whole + 1e-6).all() and np.abs(sampled - whole).mean() < 0.2
-    np.testing.assert_array_equal(views_of(graph).closeness, sampled)
+    np.testing.assert_array_equal(attribute_views(graph).closeness, sampled)
+
+
+@pytest.mark.parametrize("names", [["colour"], ["walks of 2", "walks of 2"], ["walks of 2", ""]])
+def test_features_that_no_graph_has_are_refused_in_stored_models(names):
+    with pytest.raises(InputError, match="the features are"):
+        check_features(names)
+    check_features(["walks of 2", "cosine"])

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from gelato import split
+from gelato import METHODS, split
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.methods.buddy.features import StructuralFeatures
-from gelato.methods.buddy.model import BUDDY, ELPH
-from gelato.methods.buddy.network import NormedLayer
-from gelato.methods.buddy.settings import BuddySettings, ElphSettings, buddy_unfit, elph_unfit
-from gelato.methods.pairwise.block import NetworkBlock
-from gelato.methods.pairwise.view import Views
+from gelato.methods.buddy.counts import StructuralFeatures
+from gelato.methods.buddy.model import BUDDY, ELPH, NormedLayer
+from gelato.methods.buddy.settings import BuddySettings, ElphSettings
+from gelato.networks.pairwise.masked_graph import MaskedGraphs
+from gelato.networks.pairwise.predictor import NetworkBlock
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
@@ -88,12 +87,12 @@ def test_relabelled_nodes_keep_their_scores(way, hidden):
 def test_a_link_is_not_seen_by_its_own_score(way, hidden):
     network = fitted(way, hidden).double()
     graph = hidden.train
-    views = Views(graph, CPU, torch.float64)
+    views = MaskedGraphs(graph, CPU, torch.float64)
     with torch.no_grad():
         for link in (0, graph.m // 2):
             u, v = torch.tensor(graph.edges[[link]]).T
             masked = network.context(views.masked(np.array([link])))
-            without = network.context(Views(graph.without(graph.edges[[link]]), CPU, torch.float64).whole)
+            without = network.context(MaskedGraphs(graph.without(graph.edges[[link]]), CPU, torch.float64).whole)
             seen = network.context(views.whole)
             assert torch.equal(network(masked, u, v), network(without, u, v))
             assert not torch.equal(network(masked, u, v), network(seen, u, v))
@@ -115,7 +114,7 @@ def test_every_pair_weighs_alike_in_the_native_loss(hidden):
     task = model.task(network, hidden, settings)
     batch = next(iter(task.batches(0)))
     loss = task.backward(batch, torch.Generator())
-    links, others = torch.tensor(hidden.train.edges[batch.links]).T, batch.non_links.pairs(0, batch.non_links.places)
+    links, others = torch.tensor(hidden.train.edges[batch.links]).T, batch.pairs(0, batch.places)
     with torch.no_grad():
         context = network.context(task._views.masked(batch.links))
         odds = torch.cat([-network(context, *links)[0], network(context, *others)[0]])
@@ -125,7 +124,7 @@ def test_every_pair_weighs_alike_in_the_native_loss(hidden):
 def test_the_logit_is_that_of_the_formula(hidden):
     """``w · [mean of relu(BN(W' s)) both ways ; relu(BN(W (h_u ∘ h_v))) ; RA] + b`` with ``H = Â X V + c``."""
     network = fitted("buddy with all features", hidden).double()
-    view = Views(hidden.train, CPU, torch.float64).whole
+    view = MaskedGraphs(hidden.train, CPU, torch.float64).whole
     X = torch.tensor(hidden.train.attributes)
     encoder, features = network.encoder, StructuralFeatures(view, network.settings)
     H = view.step @ X @ encoder.weights[0] + encoder.biases[0]
@@ -146,7 +145,8 @@ def test_a_single_row_in_training_is_normed_as_outside_it():
 
 
 def test_directed_graphs_do_not_fit():
-    for name, unfit in (("buddy", buddy_unfit), ("elph", elph_unfit)):
+    for name in ("buddy", "elph"):
+        unfit = METHODS[name].unfit
         assert f"{name} scores (u, v) and (v, u) alike" in unfit(random_graph(0, directed=True))
         assert unfit(random_graph(0)) is None
 

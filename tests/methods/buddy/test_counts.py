@@ -9,18 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gelato.graph import Graph
-from gelato.methods.buddy.counts import ExactCounts, balls, near_ones, turned
-from gelato.methods.buddy.features import StructuralFeatures, feature_order
+from gelato.methods.buddy.counts import (
+    ExactBallCounts,
+    SketchedBallCounts,
+    StructuralFeatures,
+    feature_order,
+    one_hop_columns,
+    swapped_order,
+)
 from gelato.methods.buddy.settings import BuddySettings
-from gelato.methods.buddy.sketches import SketchedCounts
-from gelato.methods.pairwise.view import Views
+from gelato.networks.pairwise.masked_graph import MaskedGraphs, balls
 from graphs import graphs, path, random_graph, star
 
 CPU = torch.device("cpu")
 
 
 def view_of(graph, dtype=torch.float64):
-    return Views(graph, CPU, dtype).whole
+    return MaskedGraphs(graph, CPU, dtype).whole
 
 
 def distances(graph):
@@ -58,19 +63,19 @@ def every_pair(n):
 def test_counts_are_those_of_a_search_from_both_ends(graph, hops):
     tables = distances(graph)
     wanted = [counted(tables[u], tables[v], hops) for u in range(graph.n) for v in range(graph.n)]
-    counts = ExactCounts(view_of(graph), hops)
+    counts = ExactBallCounts(view_of(graph), hops)
     u, v = every_pair(graph.n)
     np.testing.assert_array_equal(counts.listed(u, v).numpy(), wanted)
     nodes = torch.arange(graph.n)
     np.testing.assert_array_equal(counts.block(nodes, nodes).flatten(0, 1).numpy(), wanted)
-    single = ExactCounts(view_of(graph, torch.float32), hops)
+    single = ExactBallCounts(view_of(graph, torch.float32), hops)
     np.testing.assert_array_equal(single.listed(u, v).numpy(), wanted)
 
 
 @pytest.mark.parametrize("hops", [1, 2, 3])
 def test_some_rows_with_some_columns(hops):
     graph = random_graph(17, nodes=30)
-    counts = ExactCounts(view_of(graph), hops)
+    counts = ExactBallCounts(view_of(graph), hops)
     rows, columns = torch.tensor([4, 0]), torch.tensor([1, 2, 5])
     listed = counts.listed(rows.repeat_interleave(3), columns.repeat(2))
     assert torch.equal(counts.block(rows, columns).flatten(0, 1), listed)
@@ -83,10 +88,10 @@ def test_with_one_hop_they_are_common_neighbors_and_balls_share_both_ends_of_a_l
     A = graph.adjacency.toarray() > 0
     u, v = every_pair(graph.n)
     apart = (u != v).numpy()
-    listed = ExactCounts(view_of(graph), 1).listed(u, v).numpy()
+    listed = ExactBallCounts(view_of(graph), 1).listed(u, v).numpy()
     common = (A.astype(int) @ A)[u, v]
     np.testing.assert_array_equal(listed[apart, 0], common[apart])
-    ball = balls(graph.adjacency, 1).toarray() > 0
+    ball = balls(graph.adjacency, 1)[-1].toarray() > 0
     np.testing.assert_array_equal((ball.astype(int) @ ball)[u, v][apart], (common + 2 * A[u, v])[apart])
 
 
@@ -94,8 +99,8 @@ def test_the_order_of_features_turns_a_pair_round():
     graph = random_graph(3, nodes=15)
     u, v = every_pair(graph.n)
     for hops in (1, 2, 3):
-        counts = ExactCounts(view_of(graph), hops)
-        assert torch.equal(counts.listed(u, v)[:, turned(hops)], counts.listed(v, u))
+        counts = ExactBallCounts(view_of(graph), hops)
+        assert torch.equal(counts.listed(u, v)[:, swapped_order(hops)], counts.listed(v, u))
     for normed in (False, True):
         chosen = BuddySettings(normed=normed, zero_one=True)
         features = StructuralFeatures(view_of(graph), chosen)
@@ -110,7 +115,7 @@ def test_neighbors_outside_the_other_ball_count_only_on_request():
     )
     assert zero_one.tolist() == [0, 0, 0, 0, 2, 1, 2, 1]
     assert plain.tolist() == [0, 0, 0, 0, 0, 1, 0, 1]
-    assert near_ones(2) == [4, 6]
+    assert one_hop_columns(2) == [4, 6]
 
 
 def test_counts_by_degrees_and_resource_allocation():
@@ -132,14 +137,14 @@ def test_counts_by_degrees_and_resource_allocation():
 
 def test_the_counts_of_a_link_do_not_see_it_when_it_is_masked():
     graph = random_graph(17, nodes=30)
-    views = Views(graph, CPU, torch.float64)
+    views = MaskedGraphs(graph, CPU, torch.float64)
     for link in (0, 3, graph.m - 1):
         ends = graph.edges[link]
         pair = torch.tensor(ends[:1]), torch.tensor(ends[1:])
         without = view_of(graph.without(ends[None]))
         for hops in (1, 2, 3):
-            masked = ExactCounts(views.masked(np.array([link])), hops).listed(*pair)
-            assert torch.equal(masked, ExactCounts(without, hops).listed(*pair))
+            masked = ExactBallCounts(views.masked(np.array([link])), hops).listed(*pair)
+            assert torch.equal(masked, ExactBallCounts(without, hops).listed(*pair))
 
 
 def test_sketches_agree_with_counts_within_their_error():
@@ -148,10 +153,10 @@ def test_sketches_agree_with_counts_within_their_error():
     ends = np.column_stack([random.integers(0, n, 6000), (n * random.random(6000) ** 3).astype(int)])  # with hubs
     graph = Graph.from_edges(ends[ends[:, 0] != ends[:, 1]], n)
     view = view_of(graph)
-    near = balls(graph.adjacency, 2).tocoo()
+    near = balls(graph.adjacency, 2)[-1].tocoo()
     chosen = random.choice(len(near.row), 2000, replace=False)
     u, v = torch.tensor(near.row[chosen].astype(np.int64)), torch.tensor(near.col[chosen].astype(np.int64))
-    exact, sketched = ExactCounts(view, 2), SketchedCounts(view, 2, seed=0)
+    exact, sketched = ExactBallCounts(view, 2), SketchedBallCounts(view, 2, seed=0)
     sizes, estimates = (each._sizes.cumsum(1) for each in (exact, sketched))
     assert float(((estimates - sizes).abs() / sizes).mean()) < 0.07
     wanted, guessed = exact.listed(u, v), sketched.listed(u, v)
@@ -166,11 +171,11 @@ def test_sketches_agree_with_counts_within_their_error():
 
 def test_sketches_depend_on_the_seed_alone():
     view, (u, v) = view_of(random_graph(17, nodes=30)), every_pair(20)
-    first, again, other = (SketchedCounts(view, 2, seed).listed(u, v) for seed in (0, 0, 1))
+    first, again, other = (SketchedBallCounts(view, 2, seed).listed(u, v) for seed in (0, 0, 1))
     assert torch.equal(first, again) and not torch.equal(first, other)
 
 
 def test_sketches_of_a_star_see_that_all_leaves_share_the_hub():
     view = view_of(star(40))
-    features = SketchedCounts(view, 1, seed=0).listed(torch.tensor([1, 0]), torch.tensor([2, 1]))
+    features = SketchedBallCounts(view, 1, seed=0).listed(torch.tensor([1, 0]), torch.tensor([2, 1]))
     assert abs(float(features[0, 0]) - 1) < 0.5 and abs(float(features[1, 0])) < 0.5

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from gelato.methods.gae.reconstruction import Reconstruction
+from gelato.methods.gae.model import Reconstruction
 from graphs import graphs, random_graph
 
 
@@ -34,14 +34,14 @@ def test_the_loss_over_all_entries_is_the_dense_one(graph, seed, block, masked):
     Z = torch.tensor(2 * random.standard_normal((graph.n, 3)), requires_grad=True)
     wanted = dense_loss(Z, links, left_out)
     wanted.backward()
-    loss, gradient = Reconstruction.of(graph.n, links, left_out, torch.device("cpu"))(Z.detach(), block)
+    loss, gradient = Reconstruction(graph.n, links, left_out, torch.device("cpu"))(Z.detach(), block)
     torch.testing.assert_close(loss, wanted.detach(), rtol=1e-10, atol=0)
     torch.testing.assert_close(gradient, Z.grad, rtol=1e-9, atol=1e-12)
 
 
 def test_large_logits_overflow_nothing():
     graph = random_graph(5)
-    reconstruction = Reconstruction.of(graph.n, graph.edges, graph.edges[:0], torch.device("cpu"))
+    reconstruction = Reconstruction(graph.n, graph.edges, graph.edges[:0], torch.device("cpu"))
     loss, gradient = reconstruction(torch.full((graph.n, 2), 1e4))
     assert torch.isfinite(loss) and torch.isfinite(gradient).all()
 
@@ -51,9 +51,9 @@ def test_no_activation_is_larger_than_a_block(monkeypatch):
     sizes = []
     plain = torch.nn.functional.softplus
     monkeypatch.setattr(
-        "gelato.methods.gae.reconstruction.softplus", lambda x: sizes.append(x.numel()) or plain(x), raising=True
+        "gelato.methods.gae.model.softplus", lambda x: sizes.append(x.numel()) or plain(x), raising=True
     )
-    Reconstruction.of(n, np.array([[0, 1], [3, 399]]), np.empty((0, 2), np.int64), torch.device("cpu"))(
+    Reconstruction(n, np.array([[0, 1], [3, 399]]), np.empty((0, 2), np.int64), torch.device("cpu"))(
         torch.ones(n, 2), block
     )
     assert max(sizes) == pytest.approx(block) and sum(size >= 10 for size in sizes) >= n * n / 2 / block

@@ -7,8 +7,8 @@ import torch
 from gelato.datasets.generators import two_cliques
 from gelato.methods.gcn.model import GCN
 from gelato.methods.gcn.settings import GcnSettings
-from gelato.methods.gnn.encoder import embeddings
-from gelato.methods.pairwise.view import Views
+from gelato.networks.gnn.encoder import embeddings
+from gelato.networks.pairwise.masked_graph import MaskedGraphs
 from gelato.splits import Split
 from pair_networks import CPU, hub_graph, network_of
 from small_loop import trained
@@ -47,8 +47,8 @@ def test_scores_are_those_of_the_formula(way):
     pairs = np.array([(u, v) for u in range(graph.n) for v in range(graph.n)])
     scores = GCN().scores_of(network, graph).pairs(pairs)
     with torch.no_grad():
-        single = network.context(Views(graph, CPU).whole).tensors["H"]
+        single = network.context(MaskedGraphs(graph, CPU).whole).tensors["H"]
         torch.testing.assert_close(single.double(), torch.tensor(H), rtol=1e-4, atol=1e-5)
-        wanted = network.double().predictor(torch.tensor(H[pairs[:, 0]] * H[pairs[:, 1]]))
+        wanted = network.double().predictor(torch.tensor(H[pairs[:, 0]] * H[pairs[:, 1]]))[:, 0]
     np.testing.assert_allclose(scores, wanted, rtol=1e-10, atol=1e-11)
     assert len(np.unique(scores.round(8))) > 20  # something to tell apart

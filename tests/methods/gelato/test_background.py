@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 import reference_training as naive
 from gelato.graph import Graph
-from gelato.methods.gelato.background import BINS, Background, degree_bins
+from gelato.methods.gelato.batches import BINS, BackgroundCells, degree_bins
 from gelato.methods.gelato.walks.autocovariance import standardized
-from gelato.methods.gelato.walks.listed import Listed
-from gelato.methods.gelato.walks.support import SupportWalks
-from gelato.methods.gelato.walks.topology import Topology
+from gelato.methods.gelato.walks.sparse import SupportWalks
+from gelato.methods.gelato.walks.topology import Listed, Topology
 from graphs import random_graph
 
 CPU = torch.device("cpu")
@@ -39,7 +38,7 @@ def labels_of(n, parts):
 
 
 def made(n, taken, directed, labels, degree):
-    background = Background(n, taken, directed=directed, labels=labels, device=CPU)
+    background = BackgroundCells(n, taken, directed=directed, labels=labels, device=CPU)
     background.update(degree)
     return background
 

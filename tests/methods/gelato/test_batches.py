@@ -11,22 +11,20 @@ from hypothesis import strategies as st
 import reference_training as naive
 from gelato.errors import InputError
 from gelato.graph import pair_keys
-from gelato.methods.gelato.batches import Batches
-from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
-from gelato.methods.gelato.walks.batched import BatchedWalks
-from gelato.methods.gelato.walks.dense import DenseWalks
-from gelato.methods.gelato.walks.laid_out import LaidOutWalks
-from gelato.methods.gelato.walks.support import SupportWalks
+from gelato.methods.gelato.batches import GelatoBatches
+from gelato.methods.gelato.walks.full import BatchedWalks, DenseWalks
+from gelato.methods.gelato.walks.sparse import SegmentWalks, SupportWalks
 from gelato.methods.gelato.walks.topology import Topology
-from gelato.training.draws import drawn_pairs
+from gelato.similarity.enhanced_links import EnhancedLinks, enhanced_links
+from gelato.training.negative_sampling import draw_non_links
 from graphs import graphs, path, random_graph
 
 WAYS = {
     "support": lambda pattern: SupportWalks(pattern, 3),
     "two steps": lambda pattern: SupportWalks(pattern, 2),
-    "laid out": lambda pattern: LaidOutWalks(pattern, device="cpu"),
+    "laid out": lambda pattern: SegmentWalks(pattern, device="cpu"),
     "dense": lambda pattern: DenseWalks(pattern, device="cpu"),
-    "batched": lambda pattern: BatchedWalks(pattern, 3, device="cpu", rows=3),
+    "batched": lambda pattern: BatchedWalks(pattern, 3, device="cpu", size=3),
 }
 every_way = pytest.mark.parametrize("way", WAYS)
 
@@ -37,7 +35,7 @@ class Setting(NamedTuple):
     walks: object
 
     def batches(self, **options):
-        return Batches(self.links, self.topology, self.walks, **options)
+        return GelatoBatches(self.links, self.topology, self.walks, **options)
 
     def names(self, listed):
         """The pairs of a batch by the names of the graph."""
@@ -224,7 +222,7 @@ def test_drawn_pairs_are_uniform_over_the_non_links(directed):
     free = [pair for pair in naive.pairs_inside(graph.n, directed) if list(pair) not in graph.edges.tolist()]
     wanted = 2000 * len(free)
     keys = pair_keys(graph.edges, graph.n)
-    drawn = drawn_pairs(wanted, graph.n, directed, keys, np.random.default_rng(0))
+    drawn = draw_non_links(wanted, graph.n, directed, keys, np.random.default_rng(0))
     assert drawn.shape == (wanted, 2)
     counts = dict.fromkeys(free, 0)
     for pair in map(tuple, drawn.tolist()):
@@ -244,12 +242,12 @@ def test_each_batch_draws_afresh():
 def test_drawing_refuses_a_graph_that_links_every_pair(directed):
     every = np.array(naive.pairs_inside(5, directed))
     with pytest.raises(InputError, match="every pair of nodes is linked"):
-        drawn_pairs(3, 5, directed, pair_keys(every, 5), np.random.default_rng(0))
+        draw_non_links(3, 5, directed, pair_keys(every, 5), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_drawing_finds_the_only_pair_left(directed):
     every = naive.pairs_inside(7, directed)
     keys = pair_keys(np.array(every[:-1]), 7)
-    drawn = drawn_pairs(20, 7, directed, keys, np.random.default_rng(0))
+    drawn = draw_non_links(20, 7, directed, keys, np.random.default_rng(0))
     assert drawn.tolist() == [list(every[-1])] * 20

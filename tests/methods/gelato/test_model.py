@@ -10,20 +10,20 @@ import torch
 from gelato.datasets import block_model
 from gelato.errors import InputError
 from gelato.evaluation.evaluate import evaluate
-from gelato.figures import percent
+from gelato.formatting import percent
 from gelato.graph import Graph
 from gelato.methods import METHODS
-from gelato.methods.gelato.enhance.links import enhanced_links
 from gelato.methods.gelato.model import Gelato
-from gelato.methods.gelato.step import EagerStep
-from gelato.methods.gelato.walks.choice import FULL
-from gelato.methods.heuristics import autocovariance
+from gelato.methods.gelato.task import GelatoTask
+from gelato.methods.gelato.walks.autocovariance import FULL
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.ranking.ranks import Ranks
 from gelato.ranking.top import top
 from gelato.regimes import unbiased
 from gelato.runs.files import MODEL
+from gelato.scores.autocovariance import autocovariance
+from gelato.similarity.enhanced_links import enhanced_links
 from gelato.splits import split
 from gelato.training.losses import LOSSES
 
@@ -66,7 +66,7 @@ def test_the_enhanced_graph_has_the_links_of_the_similarity_rule_and_the_mixed_w
 
 
 def test_training_beats_random_scores_and_lowers_the_loss(model, parts):
-    result = evaluate(parts, "gelato", scores=model.scores())
+    result = evaluate(parts, model.scores(), name="gelato")
     assert result.metric("auc") > 0.6
     losses = [epoch.loss for epoch in model.history_]
     assert losses[-1] < losses[0]
@@ -290,14 +290,14 @@ def test_steps_that_cannot_be_recorded_train_the_same_model(parts, monkeypatch, 
         pytest.skip("needs a GPU")
     monkeypatch.setitem(FULL, "cuda", 2.0)  # walks are laid out, which can be recorded
     replayed = Gelato(**FIXED, epochs=3, device="cuda").fit(parts)
-    once = EagerStep.__call__
+    once = GelatoTask.eager_step
 
     def looking(self, batch, random):
         loss = once(self, batch, random)
         loss.item()
         return loss
 
-    monkeypatch.setattr(EagerStep, "__call__", looking)
+    monkeypatch.setattr(GelatoTask, "eager_step", looking)
     with caplog.at_level("INFO", logger="gelato"):
         written = Gelato(**FIXED, epochs=3, device="cuda").fit(parts)
     assert "not replayed" in caplog.text
@@ -352,7 +352,9 @@ def test_what_is_no_graph_or_too_small_is_refused(graph):
     with pytest.raises(InputError, match="a graph of 2 links is too small to train on; use a heuristic"):
         Gelato().fit(Graph.from_edges([(0, 1), (1, 2)]))
     tiny = Gelato().fit(Graph.from_edges([(0, 1), (1, 2), (2, 3)]))  # one link is hidden to select by
-    assert tiny.chosen_["alpha"] == 1.0 and len(tiny.valid_) == 1 and len(tiny.predict_top(9)) == 3
+    assert (
+        tiny.chosen_["alpha"] == 1.0 and len(tiny.valid_) == 1 and len(tiny.suggest(9, repeats=0, reasons=False)) == 3
+    )
     path = Graph.from_edges([(0, 1), (1, 2), (2, 3)], attributes=np.eye(4))
     with pytest.raises(InputError, match="training needs at least two links, but the training graph has 1"):
         Gelato(**{**FIXED, "eta": 0.0}).fit(split(path, 0, (0.34, 0.34)))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from gelato.errors import InputError
-from gelato.methods.configuration import read_configuration, shipped, shipped_names
-from gelato.methods.gelato.enhance.similarity import SIMILARITIES
+from gelato.methods.config_files import bundled_config, bundled_configs, read_config
 from gelato.methods.gelato.settings import LOSS_NAMES, GelatoSettings
 from gelato.regimes import REGIMES
+from gelato.similarity.measures import SIMILARITIES
 
 NOT_SHARES = (-0.01, 1.01, math.nan, math.inf, "0.5", True, [0.5])
 NOT_COUNTS = (-1, 1.0, 2.5, math.nan, "1", True, None)
@@ -22,16 +22,12 @@ BROKEN = [
     ("alpha", "lie between 0 and 1, or None", NOT_SHARES),
     ("beta", "lie between 0 and 1, or None", NOT_SHARES),
     ("eta", "be a number of at least 0, or None", (10**400, -0.1, math.nan, math.inf, "1", False)),
-    ("power", "lie between 0 and 0.5, or None", (-0.1, 0.6, math.nan, "0.25", True)),
-    ("kept", "lie between 0 and 1", (*NOT_SHARES, None)),
     ("dropout", "be at least 0 and less than 1", (-0.1, 1, 1.5, math.nan, "0", True, None)),
     ("learning_rate", "be a positive number", (0, -1e-3, math.inf, math.nan, "1e-3", None)),
     ("epochs", "be a whole number of at least 0", NOT_COUNTS),
     ("random_state", "be a whole number of at least 0", (2**63, *NOT_COUNTS)),
-    *(
-        (name, "be a whole number of at least 1", (0, *NOT_COUNTS))
-        for name in ("steps", "hidden", "parts", "ratio", "batches", "degree", "rows")
-    ),
+    *((name, "be a whole number of at least 1", (0, *NOT_COUNTS)) for name in ("hidden", "parts", "ratio", "batches")),
+    ("steps", "be a whole number from 1 to 1,000", (0, 1001, *NOT_COUNTS)),
     ("patience", "be a whole number of at least 1, or None", (0, *NOT_COUNTS[:-1])),
     ("threads", "be at least 1, or None", (0, *NOT_COUNTS[:-1])),
     ("learn_mixing", "be true or false", ("yes", 1, None)),
@@ -41,7 +37,7 @@ BROKEN = [
     ("loss", f"be one of {', '.join(LOSS_NAMES)}", NOT_NAMES),
     ("self_loops", "be one of isolated, all", ("", "none", True)),
     ("encoder", "be one of mlp, gin, gcn", NOT_NAMES),
-    ("heuristic", "be one of autocovariance, spectral, none", NOT_NAMES),
+    ("heuristic", "be one of autocovariance, none", NOT_NAMES),
     ("regime", f"be one of {', '.join(REGIMES)}", NOT_NAMES),
 ]
 BAD = [(name, rule, value) for name, rule, values in BROKEN for value in values]
@@ -54,16 +50,14 @@ GOOD = {
     "learning_rate": (1e-9, 1, np.float64(0.1)),
     "epochs": (0, 250),
     "random_state": (0, 2**31, np.int64(7)),
-    "power": (0, 0.5, None),
-    "kept": (0, 0.1, 1),
-    **dict.fromkeys(("steps", "hidden", "parts", "ratio", "batches", "degree", "rows"), (1, 128, np.int64(3))),
+    **dict.fromkeys(("steps", "hidden", "parts", "ratio", "batches"), (1, 128, np.int64(3))),
     **dict.fromkeys(("patience", "threads"), (None, 1, 40)),
     "precision": ("auto", "float32", "float64"),
     "similarity": tuple(SIMILARITIES),
     "loss": LOSS_NAMES,
     "self_loops": ("isolated", "all", None),
     "encoder": ("mlp", "gin", "gcn"),
-    "heuristic": ("autocovariance", "spectral", "none"),
+    "heuristic": ("autocovariance", "none"),
     "regime": ("unbiased", "partitioned", "biased"),
     "learn_mixing": (True, False),
     "device": ("auto", "cpu", "cuda:1"),
@@ -120,14 +114,14 @@ def test_a_file_gives_what_it_says_and_nothing_else(tmp_path):
     path = written(
         tmp_path, '[about]\nsource = "me"\n\n[model]\neta = 0.5\nencoder = "gin"\n\n[run]\ndataset = "cora"\n'
     )
-    assert dict(read_configuration(path).settings) == {"eta": 0.5, "encoder": "gin"}
-    assert dict(read_configuration(str(path)).settings) == {"eta": 0.5, "encoder": "gin"}
+    assert dict(read_config(path).settings) == {"eta": 0.5, "encoder": "gin"}
+    assert dict(read_config(str(path)).settings) == {"eta": 0.5, "encoder": "gin"}
     left = GelatoSettings().as_dict() | {"eta": 0.5, "encoder": "gin"}
-    assert GelatoSettings(**dict(read_configuration(path).settings)).as_dict() == left
+    assert GelatoSettings(**dict(read_config(path).settings)).as_dict() == left
 
 
 def test_an_empty_model_table_changes_nothing(tmp_path):
-    assert dict(read_configuration(written(tmp_path, "[model]\n")).settings) == {}
+    assert dict(read_config(written(tmp_path, "[model]\n")).settings) == {}
 
 
 def test_every_setting_but_none_can_be_read_from_a_file(tmp_path):
@@ -135,7 +129,7 @@ def test_every_setting_but_none_can_be_read_from_a_file(tmp_path):
     wanted = {name: value.item() if isinstance(value, np.generic) else value for name, value in wanted.items()}
     wanted |= {"learn_mixing": True, "device": "cpu"}
     lines = [f"{name} = {str(value).lower() if value is True else repr(value)}" for name, value in wanted.items()]
-    found = dict(read_configuration(written(tmp_path, "[model]\n" + "\n".join(lines))).settings)
+    found = dict(read_config(written(tmp_path, "[model]\n" + "\n".join(lines))).settings)
     assert found == wanted
     GelatoSettings(**found)
 
@@ -143,7 +137,7 @@ def test_every_setting_but_none_can_be_read_from_a_file(tmp_path):
 def test_an_unknown_key_is_refused_with_the_file_and_the_known_keys(tmp_path):
     path = written(tmp_path, "[model]\neta = 0.5\nalhpa = 0.5\n")
     with pytest.raises(InputError) as caught:
-        dict(read_configuration(path).settings)
+        dict(read_config(path).settings)
     known = ", ".join(field.name for field in fields(GelatoSettings))
     assert str(caught.value) == f"{path} [model]: unknown key 'alhpa' of gelato; known: method, {known}"
 
@@ -152,14 +146,14 @@ def test_an_unknown_key_is_refused_with_the_file_and_the_known_keys(tmp_path):
 def test_a_file_without_a_model_table_is_refused(tmp_path, text):
     path = written(tmp_path, text)
     with pytest.raises(InputError) as caught:
-        dict(read_configuration(path).settings)
+        dict(read_config(path).settings)
     assert str(caught.value) == f"{path}: has no [model] table; put the settings under [model]"
 
 
 def test_a_file_that_is_no_toml_is_refused_with_its_place(tmp_path):
     path = written(tmp_path, "[model]\neta = \n")
     with pytest.raises(InputError) as caught:
-        dict(read_configuration(path).settings)
+        dict(read_config(path).settings)
     assert str(caught.value).startswith(f"{path}: not a TOML file: ")
     assert "line 2" in str(caught.value)
 
@@ -168,16 +162,16 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / "my.toml"
     path.write_bytes(b"[model]\nencoder = '\xff'\n")
     with pytest.raises(InputError, match="cannot be read"):
-        dict(read_configuration(path).settings)
+        dict(read_config(path).settings)
 
 
 def test_a_missing_file_is_refused_with_the_names_that_ship(tmp_path):
     path = tmp_path / "no.toml"
     with pytest.raises(InputError) as caught:
-        dict(read_configuration(path).settings)
+        dict(read_config(path).settings)
     message = str(caught.value)
     assert message.startswith(f"{path}: cannot be read: ")
-    assert message.endswith(f"; settings that ship: {', '.join(shipped_names())}")
+    assert message.endswith(f"; settings that ship: {', '.join(bundled_configs())}")
 
 
 # Settings that ship
@@ -187,7 +181,7 @@ def test_a_missing_file_is_refused_with_the_names_that_ship(tmp_path):
 def experiments(tmp_path, monkeypatch):
     """A folder in the place of the experiments that ship."""
     monkeypatch.setattr(
-        "gelato.methods.configuration.resources", SimpleNamespace(files=lambda package: tmp_path / package)
+        "gelato.methods.config_files.resources", SimpleNamespace(files=lambda package: tmp_path / package)
     )
     for name, text in (
         ("paper/cora.toml", "[model]\neta = 0.5\n"),
@@ -205,14 +199,14 @@ def experiments(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("experiments")
 def test_what_ships_is_named_by_folder_and_file():
-    assert shipped_names() == ["ablations/cora-gin", "paper/cora"]
-    assert shipped("paper/cora") == "[model]\neta = 0.5\n"
-    assert shipped("paper/notes") is None
-    assert dict(read_configuration("paper/cora").settings) == {"eta": 0.5}
+    assert bundled_configs() == ["ablations/cora-gin", "paper/cora"]
+    assert bundled_config("paper/cora") == "[model]\neta = 0.5\n"
+    assert bundled_config("paper/notes") is None
+    assert dict(read_config("paper/cora").settings) == {"eta": 0.5}
     with pytest.raises(InputError, match=r"^ablations/cora-gin\.toml \[model\]: unknown key 'wrong'"):
-        dict(read_configuration("ablations/cora-gin").settings)
+        dict(read_config("ablations/cora-gin").settings)
     with pytest.raises(InputError, match=r"settings that ship: ablations/cora-gin, paper/cora$"):
-        dict(read_configuration("paper/coral").settings)
+        dict(read_config("paper/coral").settings)
 
 
 @pytest.mark.usefixtures("experiments")
@@ -220,4 +214,4 @@ def test_a_file_of_the_user_goes_before_one_of_the_same_name_that_ships(tmp_path
     monkeypatch.chdir(tmp_path)
     (tmp_path / "paper").mkdir()
     written(tmp_path / "paper", "[model]\neta = 0.25\n", name="cora")
-    assert dict(read_configuration("paper/cora").settings) == {"eta": 0.25}
+    assert dict(read_config("paper/cora").settings) == {"eta": 0.25}

@@ -9,12 +9,11 @@ from scipy.sparse import csr_array, issparse
 
 from gelato import Graph, split
 from gelato.errors import InputError
-from gelato.methods.mlp.model import MLP
-from gelato.methods.mlp.network import attributes_of
+from gelato.methods.mlp.model import MLP, attributes_of
 from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
-from gelato.methods.pairwise.block import NetworkBlock
-from gelato.methods.pairwise.rows import Rows
-from gelato.methods.pairwise.view import Views
+from gelato.networks.pairwise.masked_graph import MaskedGraphs
+from gelato.networks.pairwise.predictor import NetworkBlock
+from gelato.torch_ops.row_intersection import DeviceRows
 from graphs import random_graph
 from small_loop import trained
 
@@ -71,7 +70,7 @@ def test_blocks_and_listed_pairs_are_those_of_the_definition(kind):
     wanted = plain(network, graph)
     nodes = torch.arange(graph.n)
     with torch.no_grad():
-        context = network.context(Views(graph, CPU, torch.float64).whole)
+        context = network.context(MaskedGraphs(graph, CPU, torch.float64).whole)
         u, v = torch.cartesian_prod(nodes, nodes).T
         listed = network(context, u, v)[0].view(graph.n, graph.n)
         block = network.block(context, nodes[[0, 3, 7]], nodes[1:])
@@ -85,8 +84,8 @@ def test_blocks_and_listed_pairs_are_those_of_the_definition(kind):
 
 @pytest.mark.parametrize(("kind", "sparse"), [("sparse", True), ("sparse negative", False), ("dense", False)])
 def test_sparse_attributes_that_are_not_negative_stay_sparse(kind, sparse):
-    attributes = attributes_of(Views(graph_of(kind), CPU, torch.float64).whole)
-    assert isinstance(attributes, Rows) is sparse
+    attributes = attributes_of(MaskedGraphs(graph_of(kind), CPU, torch.float64).whole)
+    assert isinstance(attributes, DeviceRows) is sparse
 
 
 @every_kind
@@ -95,7 +94,7 @@ def test_gradients_are_those_of_the_definition(kind):
     network = network_of(graph)
     nodes = torch.arange(graph.n)
     u, v = torch.cartesian_prod(nodes, nodes).T
-    context = network.context(Views(graph, CPU, torch.float64).whole)
+    context = network.context(MaskedGraphs(graph, CPU, torch.float64).whole)
     leaves = context.cut()
     network(leaves, u, v).square().sum().backward()
     context.backward(leaves)
@@ -124,9 +123,9 @@ def test_the_native_loss_is_the_mean_over_all_pairs():
     network = MLP().network(parts.train, settings, CPU).train()
     task = MLP().task(network, parts, settings)
     batch = next(task.batches(0))
-    u, v = batch.non_links.pairs(0, batch.non_links.places)
+    u, v = batch.pairs(0, batch.places)
     a, b = torch.tensor(parts.train.edges[batch.links]).T
-    odds = network(network.context(Views(parts.train, CPU).whole), torch.cat([a, u]), torch.cat([b, v]))[0]
+    odds = network(network.context(MaskedGraphs(parts.train, CPU).whole), torch.cat([a, u]), torch.cat([b, v]))[0]
     label = (torch.arange(len(odds)) < len(a)).float()
     wanted = torch.nn.functional.binary_cross_entropy_with_logits(odds, label)
     torch.testing.assert_close(task.backward(batch, torch.Generator()).float(), wanted.detach())

@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 import torch
 
-from gelato import Graph, new_predictor
-from gelato.methods.ncn import completion
-from gelato.methods.ncn.network import NcnNetwork
+from gelato import Graph, make
+from gelato.methods.ncn import model as ncnc_model
+from gelato.methods.ncn.model import NcnNetwork
 from gelato.methods.ncn.settings import NcncSettings, NcnSettings
-from gelato.methods.pairwise.block import NetworkBlock
-from gelato.methods.pairwise.network import Context
-from gelato.methods.pairwise.rows import Meeting
-from gelato.methods.pairwise.view import Views
+from gelato.networks.pairwise.masked_graph import MaskedGraphs
+from gelato.networks.pairwise.network import Context
+from gelato.networks.pairwise.predictor import NetworkBlock
+from gelato.torch_ops.row_intersection import RowIntersection
 from graphs import random_graph
 
 CPU = torch.device("cpu")
 
 
 def double(name, graph, **settings):
-    model = new_predictor(name, **{"hidden": 5, **settings})
+    model = make(name, **{"hidden": 5, **settings})
     network = model.network(graph, model.settings, CPU).double().eval()
-    return network, network.context(Views(graph, CPU, torch.float64).whole)
+    return network, network.context(MaskedGraphs(graph, CPU, torch.float64).whole)
 
 
 def every_pair(n):
@@ -56,8 +56,8 @@ def test_the_sum_goes_over_transformed_embeddings_of_common_neighbours():
 
 @pytest.mark.parametrize("table", [0, 10**9])
 def test_completed_neighbours_count_by_their_likelihood(table, monkeypatch):
-    monkeypatch.setitem(completion.TABLE, "cpu", table)
-    monkeypatch.setattr(completion, "SQUARE", 6)  # the table is filled in several goes
+    monkeypatch.setitem(ncnc_model.TABLE, "cpu", table)
+    monkeypatch.setattr(ncnc_model, "SQUARE", 6)  # the table is filled in several goes
     graph = random_graph(5, nodes=20)
     network, context = double("ncnc", graph, offset=0.1, scale=2.0, pt=0.6, weight=0.9)
     plain = Context(context.view, context.tensors, {"links": context.view.neighbors})
@@ -85,15 +85,15 @@ def test_with_no_weight_for_completed_ones_ncnc_is_ncn():
 
 def test_link_dropout_thins_the_links_that_join_common_neighbours():
     graph = random_graph(7, nodes=30)
-    model = new_predictor("ncn", hidden=4, link_dropout=0.5)
+    model = make("ncn", hidden=4, link_dropout=0.5)
     network = model.network(graph, model.settings, CPU).train()
-    context = network.context(Views(graph, CPU).whole, torch.Generator().manual_seed(0))
+    context = network.context(MaskedGraphs(graph, CPU).whole, torch.Generator().manual_seed(0))
     links, view = context.constants["links"], context.view
     assert 0 < len(links.keys) < len(view.neighbors.keys)
     assert set(links.keys.tolist()) < set(view.neighbors.keys.tolist())
     u, v = every_pair(graph.n)
     keys = {int(key) for key in links.keys}
-    meeting: Meeting = network.neighbors(context, u, v)
+    meeting: RowIntersection = network.neighbors(context, u, v)
     for pair, node in zip(meeting.pair.tolist(), meeting.node.tolist(), strict=True):
         assert {int(u[pair]) * graph.n + node, int(v[pair]) * graph.n + node} <= keys
 
@@ -105,7 +105,7 @@ def test_attributes_are_dropped_alike_in_both_directions():
     from scipy.sparse import csr_array
 
     graph = Graph.from_edges([(0, 1), (1, 2)], 40, attributes=csr_array(attributes))
-    view = Views(graph, CPU).whole
+    view = MaskedGraphs(graph, CPU).whole
     weight = torch.ones(50, 3, requires_grad=True)
     product = view.inputs(weight, 0.5, torch.Generator().manual_seed(1))
     product.sum().backward()
@@ -115,7 +115,7 @@ def test_attributes_are_dropped_alike_in_both_directions():
 
 def test_encoder_and_predictor_learn_at_their_own_rates():
     graph = random_graph(8)
-    model = new_predictor("ncn", hidden=4, learning_rate=0.1, encoder_learning_rate=0.2)
+    model = make("ncn", hidden=4, learning_rate=0.1, encoder_learning_rate=0.2)
     network = model.network(graph, model.settings, CPU)
     others, encoder = network.groups()
     assert encoder["lr"] == 0.2 and "lr" not in others

@@ -9,13 +9,11 @@ from torch import nn
 
 from gelato import Graph, split
 from gelato.errors import InputError
-from gelato.methods.heuristics import common_neighbors, resource_allocation
-from gelato.methods.neo_gnn.model import NeoGNN
-from gelato.methods.neo_gnn.network import mixture, overlaps
+from gelato.methods.heuristics.neighborhood import common_neighbors, resource_allocation
+from gelato.methods.neo_gnn.model import NeoGNN, mixture, overlaps
 from gelato.methods.neo_gnn.settings import NeoGnnSettings
-from gelato.methods.pairwise.block import NetworkBlock
-from gelato.methods.pairwise.task import PairTask
-from gelato.methods.pairwise.view import Views
+from gelato.networks.pairwise.masked_graph import MaskedGraphs
+from gelato.networks.pairwise.predictor import NetworkBlock
 from graphs import random_graph
 
 CPU = torch.device("cpu")
@@ -35,7 +33,7 @@ def network_of(graph, **settings):
 
 
 def whole(graph):
-    return Views(graph, CPU, torch.float64).whole
+    return MaskedGraphs(graph, CPU, torch.float64).whole
 
 
 def every_pair(n):
@@ -140,7 +138,7 @@ def test_scores_are_the_mixture_and_the_network_returns_its_parts():
 def test_a_masked_link_is_not_seen_by_its_own_score():
     graph = mixed_graph()
     network = network_of(graph)
-    masked = Views(graph, CPU, torch.float64)
+    masked = MaskedGraphs(graph, CPU, torch.float64)
     for link in range(graph.m):
         u, v = (torch.tensor([end]) for end in graph.edges[link])
         lacking = graph.without(graph.edges[[link]])
@@ -168,15 +166,15 @@ def test_chunks_change_neither_the_loss_nor_its_gradient(chunk, regime, monkeypa
     parts = split(random_graph(17, nodes=30), 0, (0.15, 0.15))
     settings = NeoGnnSettings(**SMALL, dropout=0.0, regime=regime, clip=1e9)
     network = NeoGNN().network(parts.train, settings, CPU).double().train()
-    monkeypatch.setattr("gelato.methods.pairwise.task.Views", lambda *args: Views(*args, torch.float64))
+    monkeypatch.setattr("gelato.networks.pairwise.task.MaskedGraphs", lambda *args: MaskedGraphs(*args, torch.float64))
     task = NeoGNN().task(network, parts, settings)
     batch = next(task.batches(0))
-    u, v = batch.non_links.pairs(0, batch.non_links.places)
-    context = network.context(Views(parts.train, CPU, torch.float64).masked(batch.links))
+    u, v = batch.pairs(0, batch.places)
+    context = network.context(MaskedGraphs(parts.train, CPU, torch.float64).masked(batch.links))
     links, others = network(context, *torch.tensor(parts.train.edges[batch.links]).T), network(context, u, v)
     wanted = (torch.log1p(torch.exp(-links)).mean(dim=1) + torch.log1p(torch.exp(others)).mean(dim=1)).sum()
     gradients = torch.autograd.grad(wanted, list(network.parameters()))
-    monkeypatch.setattr(PairTask, "chunk", chunk)
+    monkeypatch.setattr("gelato.networks.pairwise.task.pairs_at_once", lambda *_: chunk)
     loss = task.backward(batch, torch.Generator())
     torch.testing.assert_close(loss, wanted.detach(), rtol=1e-10, atol=0)
     for parameter, gradient in zip(network.parameters(), gradients, strict=True):

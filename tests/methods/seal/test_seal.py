@@ -8,12 +8,11 @@ import torch
 
 from gelato import InputError, split
 from gelato.graph import Graph
-from gelato.methods.pairwise.block import NetworkBlock
-from gelato.methods.pairwise.view import Views
-from gelato.methods.seal.model import SEAL
-from gelato.methods.seal.network import SealNetwork
+from gelato.methods.seal.model import SEAL, SealNetwork
 from gelato.methods.seal.settings import SealSettings
 from gelato.methods.seal.subgraphs import EXPANDED
+from gelato.networks.pairwise.masked_graph import MaskedGraphs
+from gelato.networks.pairwise.predictor import NetworkBlock
 from graphs import path, random_graph
 from small_loop import trained
 
@@ -36,7 +35,7 @@ def network_of(graph, **changes):
 
 
 def context_of(network, graph):
-    return network.context(Views(graph, torch.device("cpu"), torch.float64).whole)
+    return network.context(MaskedGraphs(graph, torch.device("cpu"), torch.float64).whole)
 
 
 def all_pairs(graph):
@@ -104,7 +103,7 @@ def test_scores_are_symmetric_and_blocks_equal_listed_pairs(graph):
 @pytest.mark.parametrize("hops", [1, 2])
 def test_a_link_is_not_seen_by_its_own_score(graph, hops):
     network = network_of(graph, hops=hops)
-    views = Views(graph, torch.device("cpu"), torch.float64)
+    views = MaskedGraphs(graph, torch.device("cpu"), torch.float64)
     for i, (u, v) in enumerate(torch.tensor(graph.edges)):
         with torch.no_grad():
             one, other = (network(network.context(view), u[None], v[None]) for view in (views.whole, views.masked([i])))
@@ -144,15 +143,15 @@ def test_without_attributes_a_model_is_applied_to_other_nodes_and_keeps_as_many(
     model.save(tmp_path / "model")
     model = SEAL.load(tmp_path / "model")
     for other in (path(5), path(25), Graph.from_edges([(u, v) for v in range(30) for u in range(v)])):
-        scores = model.applied(other).scores()
+        scores = model.on(other).scores()
         assert scores.n == other.n and np.isfinite(scores.pairs(np.array([[0, 1], [0, 4]]))).all()
 
 
 def test_with_attributes_there_must_be_as_many(graph):
     model = SEAL(hidden=4, epochs=1, batch_size=20, attributes=True).fit(split(graph, 0, (0.1, 0.1)))
-    assert np.isfinite(model.applied(random_graph(5, nodes=9)).scores().pairs(np.array([[0, 1]]))).all()
+    assert np.isfinite(model.on(random_graph(5, nodes=9)).scores().pairs(np.array([[0, 1]]))).all()
     with pytest.raises(InputError, match="attributes"):
-        model.applied(path(5))
+        model.on(path(5))
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -161,9 +160,9 @@ def test_attributes_that_are_not_used_may_be_others(graph, named):
     model = SEAL(hidden=4, epochs=1, batch_size=20).fit(split(named_graph, 0, (0.1, 0.1)))
     links = path(25)
     pairs = np.array([[0, 1], [0, 4]])
-    plain = model.applied(links).scores().pairs(pairs)
+    plain = model.on(links).scores().pairs(pairs)
     other = replace(links, attributes=np.ones((links.n, 2)), attribute_names=["x", "y"] if named else None)
-    applied = model.applied(other)
+    applied = model.on(other)
     assert applied.remarks_ == []
     np.testing.assert_array_equal(applied.scores().pairs(pairs), plain)
 

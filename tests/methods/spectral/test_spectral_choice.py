@@ -6,13 +6,21 @@ import pytest
 import graphs
 from gelato.errors import InputError
 from gelato.graph import Graph
-from gelato.methods.spectral.choice import GRID, choose, climbed, ranks_for, trials, usual_choice
-from gelato.methods.spectral.scores import factors_of, scores_of
+from gelato.methods.spectral.choice import (
+    GRID,
+    choose_spectral,
+    factors_of,
+    hill_climb,
+    ranks_for,
+    search_trials,
+    usual_choice,
+)
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.ranking.metrics import metric
 from gelato.ranking.rank import rank
 from gelato.regimes import unbiased
-from gelato.runs.trials import Trials
+from gelato.runs.search_log import SearchLog
+from gelato.spectrum.factors import factor_scores
 from gelato.splits import Split, split
 
 
@@ -26,14 +34,14 @@ def groups(seed=0, directed=False):
 
 def validation_ap(parts, **values):
     settings = SpectralSettings(**values)
-    scores = scores_of(factors_of(parts.train, settings), parts.train.directed)
+    scores = factor_scores(factors_of(parts.train, settings), parts.train.directed)
     return metric("ap", rank(scores, unbiased(parts, "valid")))
 
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_choice_is_the_best_of_its_neighbours(directed):
     parts = split(groups(directed=directed))
-    choice = choose(parts, SpectralSettings())
+    choice = choose_spectral(parts, SpectralSettings())
     best = validation_ap(parts, **choice)
     ranks = ranks_for(64)
     place = ranks.index(choice["rank"])
@@ -53,20 +61,20 @@ def test_the_choice_is_the_best_of_its_neighbours(directed):
 def test_what_is_given_stays():
     parts = split(groups())
     given = {"power": 0.35, "rank": 5, "shrink": "none", "self_loops": "isolated"}
-    assert choose(parts, SpectralSettings(**given)) == given
+    assert choose_spectral(parts, SpectralSettings(**given)) == given
     for name, value in given.items():
-        assert choose(parts, SpectralSettings(**{name: value}))[name] == value
+        assert choose_spectral(parts, SpectralSettings(**{name: value}))[name] == value
 
 
 def test_the_same_seed_chooses_the_same():
     parts = split(groups(1))
-    assert choose(parts, SpectralSettings()) == choose(parts, SpectralSettings())
+    assert choose_spectral(parts, SpectralSettings()) == choose_spectral(parts, SpectralSettings())
 
 
 def test_without_validation_links_the_usual_values_are_taken():
     parts = split(groups())
     none = Split(parts.graph, parts.train, parts.valid[:0], parts.test, "no validation")
-    assert choose(none, SpectralSettings(power=0.0)) == {
+    assert choose_spectral(none, SpectralSettings(power=0.0)) == {
         "power": 0.0,
         "self_loops": "all",
         "rank": 32,
@@ -77,15 +85,15 @@ def test_without_validation_links_the_usual_values_are_taken():
 
 def test_the_smallest_graphs_have_a_choice():
     parts = split(graphs.path(12))
-    assert choose(parts, SpectralSettings())["rank"] == 4
+    assert choose_spectral(parts, SpectralSettings())["rank"] == 4
     tiny = Split(graphs.path(4), Graph.from_edges([(0, 1)], 4), np.array([[1, 2]]), np.array([[2, 3]]), "tiny")
-    assert choose(tiny, SpectralSettings())["shrink"] == "soft"
+    assert choose_spectral(tiny, SpectralSettings())["shrink"] == "soft"
 
 
 def test_progress_ends_at_the_number_of_trials():
     parts, seen = split(groups()), []
-    choose(parts, SpectralSettings(), Trials(progress=lambda *step: seen.append(step)))
-    assert seen[-1] == (trials(parts.train, SpectralSettings()),) * 2
+    choose_spectral(parts, SpectralSettings(), SearchLog(progress=lambda *step: seen.append(step)))
+    assert seen[-1] == (search_trials(parts.train, SpectralSettings()),) * 2
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
@@ -99,7 +107,7 @@ def test_the_climb_reaches_the_only_peak(start, peak):
         asked.append(k)
         return -abs(grid.index(k) - peak)
 
-    assert climbed(grid, start, value) == (grid[peak], 0)
+    assert hill_climb(grid, start, value) == (grid[peak], 0)
     assert len(asked) == len(set(asked))
 
 

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 import graphs
 import reference
-from gelato import Graph, new_predictor, open_model, open_run
+from gelato import Graph, make, open_model, open_run
 from gelato.cli import main
 from gelato.datasets import block_model
 from gelato.io import write_graph
-from gelato.methods.spectral import eigen
-from gelato.methods.spectral.adjacency import scaled_adjacency
-from gelato.methods.spectral.factors import factor_block
-from gelato.methods.spectral.reasons import neighbour_explainer
-from gelato.methods.spectral.scores import factors_of, pairs_of, weights_of
+from gelato.methods.spectral.choice import factors_of, pairs_of, weights_of
+from gelato.methods.spectral.reasons import NeighbourExplainer
 from gelato.methods.spectral.settings import SpectralSettings
-from gelato.prediction.reasons import with_reasons
+from gelato.prediction.suggest import with_reasons
 from gelato.report.from_run import report_of
 from gelato.report.page import page_of
+from gelato.spectrum import eigen
+from gelato.spectrum.adjacency import scaled_adjacency
+from gelato.spectrum.factors import factor_block
 
 KINDS = ["plain", "weighted", "directed", "bipartite"]
 FIXED = {"power": 0.25, "rank": 6, "shrink": "soft", "self_loops": "all"}
@@ -37,7 +37,7 @@ def graph_of(kind, seed, nodes=12):
 
 def explainer_of(graph, used):
     factors = factors_of(graph, used)
-    return factors, neighbour_explainer(graph, factors, used)
+    return factors, NeighbourExplainer(graph, factors, used)
 
 
 def parts_of(explanation):
@@ -73,6 +73,10 @@ def slow_terms(graph, used):
     return around_source, around_target
 
 
+def about(graph, u, v, score):
+    return {"graph": graph, "pair": (u, v), "score": score, "linked": False, "limit": 5}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @given(
     seed=st.integers(0, 10_000),
@@ -91,8 +95,7 @@ def test_each_neighbour_adds_what_the_formula_says(kind, seed, power, rank, shri
     pairs = np.array(reference.all_pairs(graph.n, graph.directed))
     near = 1e-9 * (factors.floor or 1.0)
     for (u, v), score in zip(pairs.tolist(), factors.listed(pairs).tolist(), strict=True):
-        for result, slow in ((explain.around_source, slow_source), (explain.around_target, slow_target)):
-            total = result(u, v, score)
+        for total, slow in zip(explain.sums(**about(graph, u, v, score)), (slow_source, slow_target), strict=True):
             assert dict(zip(total.nodes.tolist(), total.values.tolist(), strict=True)) == pytest.approx(
                 slow(u, v), abs=near
             )
@@ -118,7 +121,7 @@ def test_what_loose_eigenvectors_miss_is_the_remainder(directed, shrink):
     found = pairs_of(graph, used)
     weights = weights_of(graph, found, used)
     factors = factor_block(found, weights)
-    explain = neighbour_explainer(graph, factors, used)
+    explain = NeighbourExplainer(graph, factors, used)
     M = scaled_adjacency(graph, 0.25, "all").matrix.toarray()
     k = len(weights)
     U, V, value = found.left[:, :k], found.right[:, :k], found.values[:k]
@@ -129,10 +132,7 @@ def test_what_loose_eigenvectors_miss_is_the_remainder(directed, shrink):
     }
     pairs = np.array(reference.all_pairs(graph.n, directed))[::7]
     for (u, v), score in zip(pairs.tolist(), factors.listed(pairs).tolist(), strict=True):
-        for name, total in (
-            ("source", explain.around_source(u, v, score)),
-            ("target", explain.around_target(u, v, score)),
-        ):
+        for name, total in zip(("source", "target"), explain.sums(**about(graph, u, v, score)), strict=True):
             assert total.remainder == pytest.approx(missed[name][u, v], abs=1e-12 * factors.floor)
     shares = [abs(each.remainder) / each.magnitude for each in explain(pairs, 5)]
     assert max(shares) > 1e-4
@@ -148,7 +148,7 @@ def named(edges, nodes=None, **kinds):
 
 
 def fitted(graph, **changed):
-    return new_predictor("spectral", **{**FIXED, **changed}).fit(graph)
+    return make("spectral", **{**FIXED, **changed}).fit(graph)
 
 
 def test_the_end_is_told_whose_few_neighbours_say_more():
@@ -159,7 +159,7 @@ def test_the_end_is_told_whose_few_neighbours_say_more():
     assert explanation.reason().startswith("neighbours of ann that resemble bob: cat (")
     assert {part.node for part in explanation.named} == {2, 3} and explanation.supporting == 2
     explain = model.explainer()
-    both = [explain.around_source(0, 1, explanation.score), explain.around_target(0, 1, explanation.score)]
+    both = explain.sums(**about(graph, 0, 1, explanation.score))
     assert both[0].clarity > both[1].clarity
     turned = model.explain("bob", "ann")
     assert turned.around == 0 and turned.reason() == explanation.reason()
@@ -194,13 +194,13 @@ def test_nodes_without_links_and_of_other_components_are_told():
     assert all(part.value == part.resemblance == 0 for part in apart.neighbours)
     looped = fitted(graph).explain("ann", "hal")
     assert looped.reason() == "hal has no neighbour" and looped.self_loop
-    assert looped.lines()[3].startswith("the score is a sum over the self-loop of hal, ")
+    assert looped.lines()[3].startswith("the score is a sum over hal itself, ")
 
 
 def test_pairs_inside_a_side_are_explained_but_never_ranked():
     graph = graphs.random_bipartite(5)
     one, another = np.flatnonzero(graph.sides == 0)[:2].tolist()
-    explanation = fitted(graph, self_loops="none").explain_pair(one, another)
+    explanation = fitted(graph, self_loops="none").explain(one, another, index=True)
     assert explanation.same_side and explanation.rank is None
     assert abs(parts_of(explanation) - explanation.score) <= 1e-10 * max(explanation.magnitude, 1e-300)
 
@@ -217,17 +217,21 @@ def test_a_saved_model_explains_as_before(graph, directed, tmp_path):
     model = fitted(turned)
     model.save(tmp_path / "model")
     again = open_model(tmp_path / "model")
-    links = model.predict_top(20)
-    for one, other in zip(*(each.explanations(links.pairs, with_rank=True) for each in (model, again)), strict=True):
+    links = model.suggest(20, repeats=0, reasons=False)
+    for one, other in zip(
+        *(each.explain_pairs(links.pairs, with_rank=True, index=True) for each in (model, again)), strict=True
+    ):
         assert one.as_json() == other.as_json() and one.lines() == other.lines() and one.svg() == other.svg()
-    np.testing.assert_array_equal(again.predict(links.pairs), model.predict(links.pairs))
+    np.testing.assert_array_equal(
+        again.score_pairs(links.pairs, index=True), model.score_pairs(links.pairs, index=True)
+    )
 
 
 def test_a_model_applied_to_another_graph_explains_by_that_graph(graph):
     rest = graph.without(graph.edges[:5])
-    links = fitted(graph).applied(rest)
+    links = fitted(graph).on(rest)
     u, v = graph.edges[0].tolist()
-    explanation = links.explain_pair(u, v)
+    explanation = links.explain(u, v, index=True)
     assert not explanation.linked and abs(parts_of(explanation) - explanation.score) <= 1e-10 * explanation.magnitude
     neighbours = set(rest.adjacency[[explanation.around]].indices.tolist()) | {explanation.around}
     assert {part.node for part in explanation.neighbours} <= neighbours
@@ -235,11 +239,11 @@ def test_a_model_applied_to_another_graph_explains_by_that_graph(graph):
 
 def test_suggestions_have_reasons_and_ranks(graph):
     model = fitted(graph)
-    links = with_reasons(model, model.predict_top(70))
-    explained = model.explanations(links.pairs, with_rank=True)
+    links = with_reasons(model, model.suggest(70, repeats=0, reasons=False))
+    explained = model.explain_pairs(links.pairs, with_rank=True, index=True)
     assert model.explains and [each.reason() for each in explained] == links.reasons
     assert explained[0].rank == 1 and not any(each.linked for each in explained)
-    alone = model.explain_pair(*explained[7].pair)
+    alone = model.explain(*explained[7].pair, index=True)
     assert alone.as_json() == explained[7].as_json()
     assert sum("that resemble" in reason for reason in links.reasons) == 70
 
@@ -269,7 +273,7 @@ def test_the_commands_predict_and_explain(graph, tmp_path, monkeypatch, capsys):
 
 
 def test_the_page_of_a_run_shows_the_neighbours(graph, tmp_path):
-    new_predictor("spectral", **FIXED).fit(graph, run=tmp_path / "run")
+    make("spectral", **FIXED).fit(graph, run=tmp_path / "run")
     report = report_of(open_run(tmp_path / "run"), title="mine", top=6, parts=2, repeats=0, threads=1)
     assert all("that resemble" in each.reason and each.picture for each in report.suggestions)
     text = page_of(report, [])

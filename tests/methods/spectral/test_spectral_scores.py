@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import graphs
 import reference
 from gelato.graph import Graph
-from gelato.methods.spectral.factors import factor_block
-from gelato.methods.spectral.scores import factors_of, pairs_of, scores_of, weights_of
+from gelato.methods.spectral.choice import factors_of, pairs_of, weights_of
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.ranking.rank import rank
 from gelato.regimes import Candidates, unbiased
+from gelato.spectrum.factors import factor_block, factor_scores
 from gelato.splits import split
 
 kinds = pytest.mark.parametrize(("weighted", "directed"), [(False, False), (True, False), (True, True)])
@@ -119,7 +119,7 @@ def test_ranks_are_those_of_the_whole_matrix(weighted, directed):
     parts = split(graph, seed=1)
     settings = settings_of(rank=5)
     factors = factors_of(parts.train, settings)
-    ranks = rank(scores_of(factors, directed), unbiased(parts))
+    ranks = rank(factor_scores(factors, directed), unbiased(parts))
     whole = slow_scores(parts.train, 0.25, 5, "soft", "all")
     known = {tuple(pair) for pair in graph.edges.tolist()}
     negatives = [pair for pair in reference.all_pairs(graph.n, directed) if tuple(pair) not in known]
@@ -133,7 +133,7 @@ def test_what_cancels_to_nothing_ties():
     factors = factors_of(graph, settings_of(shrink="none", rank=12, self_loops="none"))
     positives = np.array([[0, 6]])
     candidates = Candidates(12, False, positives, np.concatenate([graph.edges, positives]))
-    ranks = rank(scores_of(factors, False), candidates)
+    ranks = rank(factor_scores(factors, False), candidates)
     assert (int(ranks.above[0]), int(ranks.tied[0])) == (0, candidates.negatives)
 
 
@@ -158,4 +158,3 @@ def test_the_first_of_many_pairs_are_those_of_a_smaller_rank():
     whole = np.arange(graph.n)
     small = factor_block(many, weights_of(graph, many, settings))(whole, whole)
     np.testing.assert_allclose(small, factors_of(graph, settings)(whole, whole), atol=1e-12)
-    assert many.first(3).values.tolist() == many.values[:3].tolist()

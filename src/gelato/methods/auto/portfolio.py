@@ -9,31 +9,35 @@ from gelato.methods.table import METHODS
 
 
 @dataclass(frozen=True)
-class Member:
+class PortfolioMember:
     """A method with some options.
 
     Attributes:
-        method: its name in ``METHODS``; left out while there is none.
+        method: its name in ``METHODS``.
         options: its settings, where they are not the usual ones.
         attributes: whether it is of use only on graphs with attributes.
         share: the largest share of the budget that it may take.
+        beside: the same after a method of an earlier turn, which it rarely ranks better than.
+        turn: methods of a lower one run first.
+        trials: what the trials of a winner take, as a multiple of its fit.
         rankings: rankings by the reference method that it takes as long as, at least. Where these do not fit into the
             budget, it is skipped without a forecast of its own, which takes a while.
-        times: how many times longer it takes than all members before it, where it has no forecast of its own.
     """
 
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
     attributes: bool = False
     share: float = 1.0
+    beside: float = 1.0
+    turn: int = 0
+    trials: float = 5.0
     rankings: float = 0.0
-    times: float = 1.0
 
     @property
     def name(self) -> str:
         """What it is called in tables and files.
 
-        >>> Member("ac", {"steps": 2}).name
+        >>> PortfolioMember("ac", {"steps": 2}).name
         'ac steps=2'
         """
         return " ".join([self.method, *(f"{key}={value}" for key, value in self.options.items())])
@@ -51,22 +55,17 @@ class Member:
 
 
 PORTFOLIO = (
-    Member("cn"),
-    Member("aa"),
-    Member("ra"),
-    Member("ac"),
-    Member("ac", {"self_loops": "all"}),
-    Member("ac", {"steps": 2}),
-    Member("katz"),
-    Member("ac", {"steps": 5}, share=0.1),
-    Member("cosine", attributes=True),
-    Member("spectral"),
-    Member("gelato", attributes=True, rankings=200.0),
-    Member("boosted", times=2.0),
+    PortfolioMember("cn"),
+    PortfolioMember("aa"),
+    PortfolioMember("ra"),
+    PortfolioMember("ac"),
+    PortfolioMember("ac", {"self_loops": "all"}),
+    PortfolioMember("ac", {"steps": 2}),
+    PortfolioMember("katz"),
+    PortfolioMember("ac", {"steps": 5}, share=0.1),
+    PortfolioMember("cosine", attributes=True),
+    PortfolioMember("spectral", beside=0.1, turn=2, trials=1.5),
+    PortfolioMember("gelato", attributes=True, beside=0.1, turn=2, rankings=200.0),
+    PortfolioMember("boosted", turn=1, trials=0.1),
 )
-"""In the order of their simplicity, in which they also run."""
-
-
-def members() -> list[Member]:
-    """Those of the portfolio whose method there is."""
-    return [member for member in PORTFOLIO if member.method in METHODS]
+"""In the order of their simplicity."""

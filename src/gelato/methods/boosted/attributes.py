@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
 from gelato.graph import Graph, Pairs, has_values
-from gelato.kernels.dots import row_dots
+from gelato.kernels.row_dots import row_dots
+from gelato.sparse.row_bands import unit_rows
 
 WIDTH = 128
 """Directions that the attributes are reduced to."""
@@ -52,7 +53,7 @@ class AttributeViews:
         return self.weighted if self.weighted.nnz <= LONG_ROWS * self.weighted.shape[0] else self.reduced
 
 
-def views_of(graph: Graph, random_state: int = 0) -> AttributeViews | None:
+def attribute_views(graph: Graph, random_state: int = 0) -> AttributeViews | None:
     """Views of the attributes of a graph; ``None`` where it has none."""
     if not has_values(graph):
         return None
@@ -69,17 +70,12 @@ def views_of(graph: Graph, random_state: int = 0) -> AttributeViews | None:
     return AttributeViews(raw, weighted, reduced, _closeness(reduced, random_state))
 
 
-def unit_rows(X: Any) -> Any:
-    """Rows of length 1; those of zeros stay so."""
-    if issparse(X):
-        X = csr_array(X.copy())  # type: ignore[attr-defined]
-        X.eliminate_zeros()
-        length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        rows = csr_array(diags_array(1 / np.where(length > 0, length, 1.0)) @ X)
-        rows.sort_indices()
-        return rows
-    length = np.sqrt(np.einsum("nd,nd->n", X, X))[:, None]
-    return X / np.where(length > 0, length, 1.0)
+def _unit(rows: Any) -> Any:
+    """Rows of length 1, of sparse or of dense reduced attributes; those of zeros stay so."""
+    if issparse(rows):
+        return unit_rows(rows)
+    length = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]
+    return rows / np.where(length > 0, length, 1.0)
 
 
 def _reduced(X: csr_array, random_state: int) -> Floats:
@@ -90,7 +86,7 @@ def _reduced(X: csr_array, random_state: int) -> Floats:
     for _ in range(4):
         basis, _ = np.linalg.qr(X @ (X.T @ basis))
     left, values, _ = np.linalg.svd((X.T @ basis).T, full_matrices=False)
-    rows: Floats = unit_rows((basis @ left[:, :width]) * values[:width])
+    rows: Floats = _unit((basis @ left[:, :width]) * values[:width])
     return rows
 
 
@@ -110,52 +106,35 @@ def _closeness(rows: Floats, random_state: int, step: int = 512) -> Floats:
     return mean
 
 
-@dataclass(frozen=True, eq=False)
-class AttributeFeatures:
-    """Columns of features of listed pairs from attributes, with the links of one graph.
-
-    Attributes:
-        views: of the attributes.
-        around: ``(n, .)`` mean of the neighbours' rows of ``views.smoothed``, of length 1.
-        spread: ``(n, d)`` ``Y + P Y + P P Y``, of length 1, with ``Y`` reduced and ``P`` the step to a neighbour.
-        shared: ``(n, f)`` where a node has an attribute, and ``(f,)`` the log-odds that it is shared across a link.
-    """
-
-    views: AttributeViews
-    around: csr_array | Floats
-    spread: Floats
-    shared: tuple[csr_array, csr_array]
-
-    def columns(self, pairs: Pairs, threads: int | None = None) -> dict[str, Floats]:
-        """``(p,)`` values by the name of the feature."""
-        views, (u, v) = self.views, pairs.T
-        cosine = row_dots(views.reduced, views.reduced, pairs, threads)
-        there, back = (row_dots(views.smoothed, self.around, ends, threads) for ends in (pairs, pairs[:, ::-1]))
-        return {
-            "cosine": row_dots(views.raw, views.raw, pairs, threads),
-            "cosine of rare attributes": row_dots(views.weighted, views.weighted, pairs, threads),
-            "cosine of reduced attributes": cosine,
-            "cosine above the usual": 2 * cosine - views.closeness[u] - views.closeness[v],
-            "least cosine with neighbours": np.minimum(there, back),
-            "most cosine with neighbours": np.maximum(there, back),
-            "cosine of neighbours": row_dots(self.around, self.around, pairs, threads),
-            "cosine of surroundings": row_dots(self.spread, self.spread, pairs, threads),
-            "attributes shared across links": row_dots(*self.shared, pairs, threads),
-        }
-
-
-def attribute_features(graph: Graph, views: AttributeViews) -> AttributeFeatures:
-    """The features of one graph with these attributes."""
+def attribute_columns(
+    graph: Graph, views: AttributeViews, pairs: Pairs, threads: int | None = None
+) -> dict[str, Floats]:
+    """``(p,)`` features of pairs from attributes, with the links of one graph, by name."""
     A = graph.pattern
     A = csr_array(A + A.T) if graph.directed else A
-    P = csr_array(diags_array(1 / np.maximum(A.sum(axis=1), 1)) @ A)
+    P = csr_array(diags_array(1 / np.maximum(A.sum(axis=1), 1)) @ A)  # the step to a neighbour
     step = P @ views.reduced
+    around, spread = _unit(P @ views.smoothed), _unit(views.reduced + step + P @ step)
     X = csr_array((np.ones_like(views.raw.data), views.raw.indices, views.raw.indptr), shape=views.raw.shape)
     odds = csr_array(X @ diags_array(_log_odds(graph, X)))
     odds.sort_indices()
-    return AttributeFeatures(
-        views, unit_rows(P @ views.smoothed), unit_rows(views.reduced + step + P @ step), (X, odds)
-    )
+
+    def dots(one: csr_array | Floats, other: csr_array | Floats, ends: Pairs = pairs) -> Floats:
+        return row_dots(one, other, ends, threads)
+
+    (u, v), cosine = pairs.T, dots(views.reduced, views.reduced)
+    there, back = dots(views.smoothed, around), dots(views.smoothed, around, pairs[:, ::-1])
+    return {
+        "cosine": dots(views.raw, views.raw),
+        "cosine of rare attributes": dots(views.weighted, views.weighted),
+        "cosine of reduced attributes": cosine,
+        "cosine above the usual": 2 * cosine - views.closeness[u] - views.closeness[v],
+        "least cosine with neighbours": np.minimum(there, back),
+        "most cosine with neighbours": np.maximum(there, back),
+        "cosine of neighbours": dots(around, around),
+        "cosine of surroundings": dots(spread, spread),
+        "attributes shared across links": dots(X, odds),
+    }
 
 
 def _log_odds(graph: Graph, X: csr_array) -> Floats:

@@ -1,15 +1,19 @@
 """How long the second stage will take."""
 
 from gelato.graph import Graph
-from gelato.methods.boosted.second import has_torch
+from gelato.methods.boosted.first_stages import PROPOSING
+from gelato.methods.boosted.second_stage import has_torch
 from gelato.methods.boosted.settings import BoostedSettings
-from gelato.methods.heuristics import autocovariance
-from gelato.methods.spectral.forecast import spectral_seconds
-from gelato.methods.spectral.settings import SpectralSettings
-from gelato.ranking.compilation import compile_for
-from gelato.ranking.estimate import estimate
+from gelato.ranking.estimate import scan_cost
+from gelato.ranking.rank import compile_kernels_for
 from gelato.regimes import unbiased
+from gelato.scores.autocovariance import autocovariance
+from gelato.spectrum.adjacency import scaled_adjacency
+from gelato.spectrum.eigen import eigenpairs_seconds
 from gelato.splits import Split
+
+ITERATIONS = 10
+"""Of the power iteration of a timed decomposition."""
 
 DECOMPOSITIONS, WALKS = 2.5, 6.0
 """What the stages of one graph take, as multiples of one decomposition and of one ranking by walks of 5 steps."""
@@ -24,18 +28,19 @@ COLUMNS = 39
 def boosted_seconds(split: Split, settings: BoostedSettings) -> float:
     """Seconds of a fit, from timed products and rows of walks, and from what a row of a tree usually takes."""
     graph, rank = split.train, settings.rank_of(split.train)
-    spectral = SpectralSettings(power=0.25, self_loops="all", rank=rank, shrink="soft", threads=settings.threads)
+    decomposition = eigenpairs_seconds(scaled_adjacency(graph, PROPOSING, "all"), rank, ITERATIONS)
     longest = autocovariance(graph, steps=5)
-    compile_for(longest)
-    walks = estimate(longest, unbiased(split, "valid"), threads=settings.threads).seconds
+    compile_kernels_for(longest)
+    walks = scan_cost(longest, unbiased(split, "valid"), threads=settings.threads).seconds
     folds, listed = settings.fold_count(graph), settings.listed_count(graph)
-    once = DECOMPOSITIONS * spectral_seconds(graph, spectral) + WALKS * walks + SECONDS_A_PAIR * listed
+    once = DECOMPOSITIONS * decomposition + WALKS * walks + SECONDS_A_PAIR * listed
     return (folds + 1) * once + tree_seconds(graph, settings) + network_seconds(graph, settings)
 
 
 def rows_to_learn_from(graph: Graph, settings: BoostedSettings) -> int:
     """How many rows all folds have, about."""
-    return min(settings.usual.rows, settings.fold_count(graph) * settings.listed_count(graph))
+    folds = 1 if settings.cross_fits(graph) else settings.fold_count(graph)
+    return min(settings.usual.rows, folds * settings.listed_count(graph))
 
 
 def tree_seconds(graph: Graph, settings: BoostedSettings) -> float:

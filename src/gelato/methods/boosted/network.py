@@ -1,12 +1,14 @@
 """The pair network: a small perceptron over the features of the trees, whose log-odds are averaged with theirs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gelato.io.untrusted import check_values, checked_array
 
 ROWS = 1 << 15
 """Rows that go through the network together."""
@@ -21,7 +23,7 @@ Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class PairNetwork:
+class FeatureNetwork:
     """``score(x) = mean over s of last . relu(second relu(first g(x) + a) + b) + c``, log-odds.
 
     ``g`` scales each feature by its rank among the rows that were learned from.
@@ -49,11 +51,16 @@ class PairNetwork:
         """``(p,)`` scores of ``(p, c)`` rows."""
         scores = np.zeros(len(features))
         for begin in range(0, len(features), ROWS):
-            x = scaled(features[begin : begin + ROWS], self.knots, self.starts)
+            x = quantile_scaled(features[begin : begin + ROWS], self.knots, self.starts)
             for s in range(len(self.last)):
                 _, _, score = self._layers(s, x)
                 scores[begin : begin + ROWS] += score / len(self.last)
         return scores
+
+    def among(self, chosen: Sequence[int]) -> Self:
+        """Some of the networks."""
+        layers = ("first", "first_bias", "second", "second_bias", "last", "last_bias")
+        return replace(self, **{name: getattr(self, name)[list(chosen)] for name in layers})
 
     def contributions(self, features: Matrix) -> NDArray[np.float64]:
         """``(p, c + 1)`` what each feature adds to the score of each row, and last the score of the usual row.
@@ -61,7 +68,7 @@ class PairNetwork:
         The difference from the usual row is handed back layer by layer: a unit passes on what it gets in proportion to
         the changes of its inputs. The contributions add up to the score. [DeepLIFT, Shrikumar et al. 2017]
         """
-        x = scaled(features, self.knots, self.starts).astype(np.float64)
+        x = quantile_scaled(features, self.knots, self.starts).astype(np.float64)
         added = np.zeros((len(x), x.shape[1] + 1))
         for s in range(len(self.last)):
             one, two, _ = self._layers(s, x)
@@ -80,18 +87,19 @@ class PairNetwork:
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """The arrays by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return dict(vars(self))
 
     @classmethod
-    def of(cls, tensors: Mapping[str, NDArray[Any]]) -> Self:
-        """From the arrays by name; refused if they do not fit together."""
-        network = cls(**{each.name: tensors[each.name] for each in fields(cls)})
-        s, w, c = network.first.shape
-        shapes = {"usual": (c,), "starts": (c + 1,), "first_bias": (s, w), "second": (s, w, w), "second_bias": (s, w)}
-        shapes |= {"last": (s, w), "last_bias": (s,), "knots": (int(network.starts[-1]),)}
-        if any(getattr(network, name).shape != shape for name, shape in shapes.items()):
-            raise ValueError("the network is damaged")
-        return network
+    def of(cls, tensors: Mapping[str, NDArray[Any]], features: int) -> Self:
+        """From the arrays by name; refused if they do not fit together, or the number of features."""
+        s, w, c = checked_array(tensors, "first", np.float32, (None, None, features)).shape
+        starts = checked_array(tensors, "starts", np.int64, (c + 1,))
+        check_values("starts", starts[0] == 0 and bool((np.diff(starts) > 0).all()))
+        shapes = {"usual": (c,), "first_bias": (s, w), "second": (s, w, w), "second_bias": (s, w)}
+        shapes |= {"last": (s, w), "last_bias": (s,), "knots": (int(starts[-1]),)}
+        for name, shape in shapes.items():
+            check_values(name, bool(np.isfinite(checked_array(tensors, name, np.float32, shape)).all()))
+        return cls(**{each.name: tensors[each.name] for each in fields(cls)})
 
 
 def _slope(value: NDArray[Any], usual: NDArray[Any]) -> NDArray[Any]:
@@ -102,13 +110,13 @@ def _slope(value: NDArray[Any], usual: NDArray[Any]) -> NDArray[Any]:
     return np.where(still, value > 0, passed)
 
 
-def knots_of(features: Matrix) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def quantile_knots(features: Matrix) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Distinct quantiles of each column of ``(p, c)``, one after the other, and where each begins."""
     parts = [np.unique(np.quantile(column, QUANTILES)).astype(np.float32) for column in features.T]
     return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])])
 
 
-def scaled(
+def quantile_scaled(
     features: Matrix, knots: NDArray[np.float32], starts: NDArray[np.int64], out: Matrix | None = None
 ) -> Matrix:
     """``(p, c)`` features scaled evenly between their quantiles, into ``out``; those that never varied are 0."""

@@ -1,4 +1,4 @@
-"""Growing the trees: LightGBM, or scikit-learn's histogram gradient boosting where it cannot be loaded."""
+"""Growing the trees by LightGBM."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gelato.errors import MissingDependency
+from gelato.errors import InputError, MissingDependency
 from gelato.kernels.threads import default_threads, run_long
 from gelato.methods.boosted.settings import BoostedSettings
-from gelato.methods.boosted.trees import Forest, Tree, joined
+from gelato.methods.boosted.trees import Forest
 
 PER_LEAF, RIDGE, COLUMNS = 50, 5.0, 0.5
 """Rows of a leaf at least, L2 penalty of its value, and the share of features that a tree sees."""
@@ -23,64 +23,77 @@ ROWS_OF_A_THREAD = 20_000
 THREADS_OF_A_BAG = 4
 """With more of them, further bags are grown at the same time."""
 
+NODE = np.dtype(
+    {"names": ["feature", "threshold", "left", "right", "value"], "formats": ["i4", "f8", "i8", "i8", "f8"]}
+)
+"""A node of a tree, as in ``Forest``; its children stand where they do in the tree, of which it is a part."""
+
 Matrix = NDArray[np.float32]
 Labels = NDArray[np.bool_]
 Weights = NDArray[np.float64]
+Folds = NDArray[np.int64]
 
 
-def grown(features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings) -> Forest:
-    """Trees for ``(p, c)`` features of ``(p,)`` labelled rows; the rows count as often as their weights say."""
-    grow = _lightgbm if _loads("lightgbm") else _histograms
-    if grow is _histograms and not _loads("sklearn"):
-        raise MissingDependency("boosted trees", "lightgbm", "boosted")
-    bags = settings.bags or 1
-    trees: list[Tree] = []
-    start = 0.0
-    for more, begin in grow(
-        features, labels, weights, settings, range(settings.random_state, settings.random_state + bags)
-    ):
-        trees += [(*tree[:4], tree[4] / bags, tree[5]) for tree in more]
-        start += begin / bags
-    return joined(trees, start)
+def grow_bags(
+    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, folds: Folds | None = None
+) -> list[Forest]:
+    """Bags of trees for ``(p, c)`` features of ``(p,)`` labelled rows, which count as often as their weights say.
+
+    If the ``(p,)`` folds of the rows are given, the ``b``-th of ``B`` bags learns from no fold ``i`` with
+    ``i mod B = b``.
+    """
+    seeds = range(settings.random_state, settings.random_state + (settings.bags or 1))
+    return [_forest(bag) for bag in _bags(features, labels, weights, settings, seeds, folds)]
 
 
-def row_share(bags: int) -> float:
-    """Share of the rows that a tree of so many bags sees: fewer where there are many, which then differ more.
+def _forest(trees: list[NDArray[np.void]]) -> Forest:
+    """Trees as one forest: their nodes one after the other."""
+    sizes = [len(tree) for tree in trees]
+    root, nodes = np.cumsum([0, *sizes])[:-1], np.concatenate(trees)
+    for side in ("left", "right"):
+        nodes[side] += np.repeat(root, sizes)
+    arrays = {name: np.ascontiguousarray(nodes[name]) for name in NODE.names or ()}
+    return Forest(root=root, start=np.zeros(1), **arrays)
 
-    >>> [row_share(bags) for bags in (1, 3, 6, 12)]
+
+def bagging_fraction(bags: int) -> float:
+    """Share of the rows that each tree sees, smaller with many bags, so that they differ more.
+
+    >>> [bagging_fraction(bags) for bags in (1, 3, 6, 12)]
     [0.8, 0.8, 0.4, 0.3]
     """
     return round(min(0.8, max(0.3, 2.4 / bags)), 3)
 
 
-def _loads(package: str) -> bool:
-    """Whether a package is installed, with the libraries of the system that it needs."""
+def _lightgbm() -> Any:
+    """LightGBM; refused where it or a library of the system that it needs is missing."""
     try:
-        __import__(package)
-    except (ImportError, OSError):
-        return False
-    return True
+        import lightgbm
+    except ImportError:
+        raise MissingDependency("boosted trees", "lightgbm", "boosted") from None
+    except OSError as error:
+        raise InputError(
+            f"lightgbm cannot be loaded ({error}); install the library that is missing, or use another method, such as"
+            " spectral"
+        ) from None
+    return lightgbm
 
 
-def _per_leaf(labels: Labels) -> int:
-    return min(PER_LEAF, max(1, int(labels.sum()) // 4))
-
-
-def _lightgbm(
-    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seeds: range
-) -> Iterator[tuple[list[Tree], float]]:
-    import lightgbm
-
+def _bags(
+    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seeds: range, folds: Folds | None
+) -> Iterator[list[NDArray[np.void]]]:
+    """The trees of each bag, in the order of the seeds."""
+    lightgbm = _lightgbm()
     threads, most = settings.threads or default_threads(), 1 + len(labels) // ROWS_OF_A_THREAD
     at_once = max(1, min(threads // min(most, THREADS_OF_A_BAG), len(seeds)))
     parameters = {
         "objective": "binary",
-        "learning_rate": settings.learning_rate,
+        "learning_rate": settings.learning_rate or settings.usual.rate,
         "num_leaves": settings.leaves,
-        "min_data_in_leaf": _per_leaf(labels),
+        "min_data_in_leaf": min(PER_LEAF, max(1, int(labels.sum()) // 4)),
         "lambda_l2": RIDGE,
         "feature_fraction": COLUMNS,
-        "bagging_fraction": max(row_share(len(seeds)), min(1.0, FEWEST_ROWS / len(labels))),
+        "bagging_fraction": max(bagging_fraction(len(seeds)), min(1.0, FEWEST_ROWS / len(labels))),
         "bagging_freq": 1,
         "num_threads": min(threads // at_once, most),
         "deterministic": True,
@@ -89,67 +102,36 @@ def _lightgbm(
     }
     data = lightgbm.Dataset(features, labels.astype(np.float32), weight=weights, params=parameters).construct()
 
-    def bag(seed: int, stopped: Callable[[], bool]) -> list[Tree]:
+    def bag(seed: int, stopped: Callable[[], bool]) -> list[NDArray[np.void]]:
         def unless_stopped(state: object) -> None:
             if stopped():
                 raise KeyboardInterrupt
 
         own = parameters | {"bagging_seed": seed % 2**31, "feature_fraction_seed": (seed + 1) % 2**31}
-        model = lightgbm.train(own, data, settings.trees or settings.usual.trees, callbacks=[unless_stopped])
-        return [_tree(list(_nodes(each["tree_structure"]))) for each in model.dump_model()["tree_info"]]
+        rows = data
+        if folds is not None:
+            rows = data.subset(np.flatnonzero(folds % len(seeds) != seed - seeds[0]), params=own)
+        model = lightgbm.train(own, rows, settings.trees or settings.usual.trees, callbacks=[unless_stopped])
+        return [_tree(each["tree_structure"]) for each in model.dump_model()["tree_info"]]
 
-    for trees in run_long(bag, seeds, at_once):
-        yield trees, 0.0
-
-
-def _nodes(node: dict[str, Any], place: int = 0) -> Iterator[tuple[int, float, int, int, float, int]]:
-    """A tree as LightGBM tells it, node by node, parents first."""
-    if "split_feature" not in node:
-        yield -1, 0.0, 0, 0, float(node["leaf_value"]), int(node.get("leaf_count", 0))
-        return
-    left = list(_nodes(node["left_child"], place + 1))
-    right = list(_nodes(node["right_child"], place + 1 + len(left)))
-    yield int(node["split_feature"]), float(node["threshold"]), place + 1, place + 1 + len(left), 0.0, 0
-    yield from left
-    yield from right
+    yield from run_long(bag, seeds, at_once)
 
 
-def _tree(nodes: list[tuple[int, float, int, int, float, int]]) -> Tree:
-    feature, threshold, left, right, value, count = map(np.array, zip(*nodes, strict=True))
-    for node in range(len(feature) - 1, -1, -1):  # rows of an inner node are those below it
-        if feature[node] >= 0:
-            count[node] = count[left[node]] + count[right[node]]
-    return feature, threshold, left, right, value, count
+def _tree(root: dict[str, Any]) -> NDArray[np.void]:
+    """A tree as LightGBM tells it, node by node, parents first; the value of an inner node is the mean of its rows."""
+    nodes: list[tuple[int, float, int, int, float]] = []
 
+    def add(node: dict[str, Any]) -> tuple[int, int]:
+        """Add a node and those below it; its place, and its rows."""
+        place = len(nodes)
+        if "split_feature" not in node:
+            nodes.append((-1, 0.0, 0, 0, node["leaf_value"]))
+            return place, max(1, int(node.get("leaf_count", 1)))
+        nodes.append((-1, 0.0, 0, 0, 0.0))  # its children come first
+        (left, some), (right, others) = add(node["left_child"]), add(node["right_child"])
+        mean = (some * nodes[left][-1] + others * nodes[right][-1]) / (some + others)
+        nodes[place] = node["split_feature"], node["threshold"], left, right, mean
+        return place, some + others
 
-def _histograms(
-    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seeds: range
-) -> Iterator[tuple[list[Tree], float]]:
-    for seed in seeds:
-        yield _histogram_trees(features, labels, weights, settings, seed)
-
-
-def _histogram_trees(
-    features: Matrix, labels: Labels, weights: Weights, settings: BoostedSettings, seed: int
-) -> tuple[list[Tree], float]:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    share = row_share(settings.bags or 1) if len(labels) > FEWEST_ROWS else 1.0
-    rows = (np.random.default_rng((seed, 1)).random(len(labels)) < share) | labels
-    model = HistGradientBoostingClassifier(
-        learning_rate=settings.learning_rate,
-        max_iter=settings.trees or settings.usual.trees,
-        max_leaf_nodes=settings.leaves,
-        min_samples_leaf=_per_leaf(labels),
-        l2_regularization=RIDGE,
-        max_features=COLUMNS,
-        early_stopping=False,
-        random_state=seed % 2**32,
-    ).fit(features[rows], labels[rows], sample_weight=weights[rows])
-    trees: list[Tree] = []
-    for stage in model._predictors:
-        nodes = stage[0].nodes
-        feature = np.where(nodes["is_leaf"].astype(bool), -1, nodes["feature_idx"])
-        children = (nodes["left"].astype(np.int64), nodes["right"].astype(np.int64))
-        trees.append((feature, nodes["num_threshold"], *children, nodes["value"], nodes["count"]))
-    return trees, float(model._baseline_prediction.item())
+    add(root)
+    return np.array(nodes, NODE)

@@ -7,10 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from gelato.methods.boosted.network import Matrix, PairNetwork, knots_of, scaled
+from gelato.methods.boosted.network import FeatureNetwork, Matrix, quantile_knots, quantile_scaled
 from gelato.methods.boosted.settings import BoostedSettings
-from gelato.training.adam import AdamW
-from gelato.training.predictor import device_of
+from gelato.training.task import AdamW
+from gelato.training.trained_predictor import device_of
 
 WIDTH, EPOCHS, BATCH, RATE, DECAY = 256, 12, 4096, 2e-3, 1e-2
 """Units of a layer, passes over the rows, rows of a batch, the highest learning rate, and the decay of weights."""
@@ -22,17 +22,23 @@ SAMPLE = 200_000
 """Rows that quantiles are taken of."""
 
 
-def trained(
-    features: Matrix, labels: NDArray[np.bool_], weights: NDArray[np.float64], count: int, settings: BoostedSettings
-) -> PairNetwork:
+def train_networks(
+    features: Matrix,
+    labels: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    count: int,
+    settings: BoostedSettings,
+    folds: NDArray[np.int64] | None = None,
+) -> FeatureNetwork:
     """``count`` networks for ``(p, c)`` features of ``(p,)`` labelled rows, which count as often as their weights say.
 
-    The features are scaled in place.
+    The features are scaled in place. If the ``(p,)`` folds of the rows are given, the ``s``-th network learns from no
+    fold ``i`` with ``i mod count = s``.
     """
     random = np.random.default_rng((settings.random_state, 3))
     sample = random.choice(len(features), min(SAMPLE, len(features)), replace=False)
-    knots, starts = knots_of(features[np.sort(sample)])
-    x = scaled(features, knots, starts, out=features)
+    knots, starts = quantile_knots(features[np.sort(sample)])
+    x = quantile_scaled(features, knots, starts, out=features)
     device = device_of(settings.device)
     rows = (
         torch.from_numpy(x).to(device),
@@ -41,9 +47,13 @@ def trained(
     )
     layers: list[list[NDArray[np.float32]]] = []
     for network in range(count):
-        layers.append([part.cpu().numpy() for part in _fitted(*rows, settings.random_state + network)])
+        own = rows
+        if folds is not None:
+            learned = torch.from_numpy(np.flatnonzero(folds % count != network)).to(device)
+            own = rows[0][learned], rows[1][learned], rows[2][learned]
+        layers.append([part.cpu().numpy() for part in _fitted(*own, settings.random_state + network)])
     first, first_bias, second, second_bias, last, last_bias = (np.stack(part) for part in zip(*layers, strict=True))
-    return PairNetwork(
+    return FeatureNetwork(
         knots, starts, x.mean(axis=0), first, first_bias, second, second_bias, last[:, 0], last_bias[:, 0]
     )
 

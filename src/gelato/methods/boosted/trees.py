@@ -1,6 +1,6 @@
 """Boosted trees as plain arrays: their scores, what each feature contributes, and how they are stored."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from gelato.io.untrusted import check_range, check_values, checked_array
 from gelato.kernels.threads import default_threads, run_blocks
 
 ROWS = 4096
@@ -37,6 +38,17 @@ class Forest:
     value: NDArray[np.float64]
     start: NDArray[np.float64]
 
+    @classmethod
+    def mean(cls, forests: Sequence[Self]) -> Self:
+        """The forest whose scores are the mean of theirs."""
+        arrays = {each.name: np.concatenate([getattr(one, each.name) for one in forests]) for each in fields(cls)}
+        begins = np.cumsum([0, *(len(each.feature) for each in forests)])[:-1]
+        arrays["root"] += np.repeat(begins, [len(each.root) for each in forests])
+        for side in ("left", "right"):
+            arrays[side] += np.repeat(begins, [len(each.feature) for each in forests])
+        arrays["value"] /= len(forests)
+        return cls(**{**arrays, "start": arrays["start"].mean(keepdims=True)})
+
     def scores(self, features: NDArray[np.float32], threads: int | None = None) -> NDArray[np.float64]:
         """``(p,)`` scores of ``(p, c)`` rows, log-odds."""
         scores = np.full(len(features), self.start[0])
@@ -62,52 +74,26 @@ class Forest:
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """The arrays by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return dict(vars(self))
 
     @classmethod
-    def of(cls, tensors: Mapping[str, NDArray[Any]]) -> Self:
-        """From the arrays by name; refused if they are no trees."""
-        forest = cls(**{each.name: tensors[each.name] for each in fields(cls)})
-        nodes = len(forest.feature)
-        inner = forest.feature >= 0
-        children = np.concatenate([forest.left[inner], forest.right[inner]])
-        later = np.concatenate([np.flatnonzero(inner)] * 2) < children
-        if not (later.all() and (children < nodes).all() and ((forest.root >= 0) & (forest.root < nodes)).all()):
-            raise ValueError("the trees are damaged")
-        return forest
+    def of(cls, tensors: Mapping[str, NDArray[Any]], features: int) -> Self:
+        """From the arrays by name; refused if they are no trees that ask for one of so many features.
 
-
-Tree = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
-"""``feature, threshold, left, right, value, count`` of the nodes, the root first."""
-
-
-def joined(trees: list[Tree], start: float) -> Forest:
-    """A forest of trees and what all rows begin with."""
-    sizes = np.array([len(tree[0]) for tree in trees], np.int64)
-    root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    parts = []
-    for offset, (feature, threshold, left, right, value, count) in zip(root.tolist(), trees, strict=True):
-        parts.append((feature, threshold, left + offset, right + offset, _means(feature, left, right, value, count)))
-    feature, threshold, left, right, value = (np.concatenate(column) for column in zip(*parts, strict=True))
-    kinds = (np.int32, np.float64, np.int64, np.int64, np.float64)
-    arrays = [
-        np.asarray(part, kind) for part, kind in zip((feature, threshold, left, right, value), kinds, strict=True)
-    ]
-    names = ("feature", "threshold", "left", "right", "value")
-    return Forest(root=root, start=np.array([start]), **dict(zip(names, arrays, strict=True)))
-
-
-def _means(
-    feature: NDArray[Any], left: NDArray[Any], right: NDArray[Any], value: NDArray[Any], count: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Values of leaves, and at other nodes their mean over the rows below; children come after their parents."""
-    mean = np.where(feature < 0, value, 0.0).astype(np.float64)
-    weight = np.maximum(count, 1).astype(np.float64)
-    for node in range(len(feature) - 1, -1, -1):
-        if feature[node] >= 0:
-            a, b = left[node], right[node]
-            mean[node] = (weight[a] * mean[a] + weight[b] * mean[b]) / (weight[a] + weight[b])
-    return mean
+        Children come after their parents, so that every way down a tree ends.
+        """
+        feature = checked_array(tensors, "feature", np.int32, (None,))
+        check_range("feature", feature, -1, features)
+        root = checked_array(tensors, "root", np.int64, (None,))
+        check_range("root", root, 0, len(feature))
+        inner = np.flatnonzero(feature >= 0)
+        for side in ("left", "right"):
+            child = checked_array(tensors, side, np.int64, feature.shape)[inner]
+            check_values(side, bool(((child > inner) & (child < len(feature))).all()))
+        for name, shape in (("value", feature.shape), ("start", (1,))):
+            check_values(name, bool(np.isfinite(checked_array(tensors, name, np.float64, shape)).all()))
+        check_values("threshold", not np.isnan(checked_array(tensors, "threshold", np.float64, feature.shape)).any())
+        return cls(**{each.name: tensors[each.name] for each in fields(cls)})
 
 
 @njit(nogil=True, cache=True)

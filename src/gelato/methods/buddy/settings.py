@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-from gelato.methods.pairwise.settings import PairwiseSettings, symmetric_only
-from gelato.prediction.settings import checked, number, share, whole, yes_or_no
-
-HOPS = (1, 2, 3)
+from gelato.networks.pairwise.settings import PairwiseSettings
+from gelato.prediction.options import checked_field, fraction, number, whole_number, yes_or_no
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,12 +22,12 @@ class BuddySettings(PairwiseSettings):
     """
 
     learning_rate: float = number(0.001, above=0)
-    batch_size: int = whole(512)
+    batch_size: int = whole_number(512)
     weight_decay: float = number(1e-4)
-    hops: int = checked(2, lambda value: type(value) is int and value in HOPS, f"be one of {HOPS}")
-    hidden: int = whole(256)
-    dropout: float = share(0.5, most=0.99)
-    structure_dropout: float = share(0.5, most=0.99)
+    hops: int = checked_field(2, lambda value: type(value) is int and value in (1, 2, 3), "be one of (1, 2, 3)")
+    hidden: int = whole_number(256)
+    dropout: float = fraction(0.5, most=0.99)
+    structure_dropout: float = fraction(0.5, most=0.99)
     zero_one: bool = yes_or_no(False)
     normed: bool = yes_or_no(False)
     resource_allocation: bool = yes_or_no(False)
@@ -44,7 +42,4 @@ class ElphSettings(BuddySettings):
         layers: graph convolutions, without an activation between them.
     """
 
-    layers: int = whole(2)
-
-
-buddy_unfit, elph_unfit = symmetric_only("buddy"), symmetric_only("elph")
+    layers: int = whole_number(2)

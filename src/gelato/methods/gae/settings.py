@@ -1,14 +1,9 @@
-"""Settings of GAE, and what it does not fit; without torch."""
+"""Settings of GAE; without torch."""
 
 from dataclasses import dataclass
 
-from gelato.graph import Graph
-from gelato.methods.directions import needs_undirected
-from gelato.methods.gnn.settings import EncodedSettings
-from gelato.prediction.settings import number, one_of, share, whole
-from gelato.training.settings import needs_values
-
-LEARNED_FROM = ("unbiased", "biased")
+from gelato.prediction.options import fraction, number, one_of, whole_number
+from gelato.training.settings import EncodedSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,16 +20,11 @@ class GaeSettings(EncodedSettings):
             With more, links are dealt into so many shares, and each is rebuilt from messages along the others only.
     """
 
-    epochs: int = whole(200, 0)
+    epochs: int = whole_number(200, 0)
     learning_rate: float = number(0.01, above=0)
-    hidden: int = whole(32)
-    width: int = whole(16)
-    dropout: float = share(0.0, most=0.99)
+    hidden: int = whole_number(32)
+    width: int = whole_number(16)
+    dropout: float = fraction(0.0, most=0.99)
     weight_decay: float = number(0.0)
-    regime: str = one_of("unbiased", LEARNED_FROM)
-    batches: int = whole(1)
-
-
-def unfit(graph: Graph) -> str | None:
-    """Why GAE does not fit a graph; ``None`` if it does."""
-    return needs_undirected("gae", graph) or needs_values(graph)
+    regime: str = one_of("unbiased", ("unbiased", "biased"))
+    batches: int = whole_number(1)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from gelato.methods.pairwise.settings import PairwiseSettings, symmetric_only
-from gelato.prediction.settings import share, whole
+from gelato.networks.pairwise.settings import PairwiseSettings
+from gelato.prediction.options import fraction, whole_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +17,7 @@ class GcnSettings(PairwiseSettings):
         dropout: share of each hidden layer dropped in training.
     """
 
-    hidden: int = whole(128)
-    layers: int = whole(2)
-    predictor_layers: int = whole(2)
-    dropout: float = share(0.5, most=0.99)
-
-
-gcn_unfit = symmetric_only("gcn")
+    hidden: int = whole_number(128)
+    layers: int = whole_number(2)
+    predictor_layers: int = whole_number(2)
+    dropout: float = fraction(0.5, most=0.99)

@@ -4,7 +4,8 @@ Every term is non-negative, so each score keeps its relative accuracy and ties s
 """
 
 import math
-from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,20 @@ from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.scores import BlockScores, key_of
 
+Floats = NDArray[np.float64]
+
 BLOCK = 64
+
+TERMS = 86
+"""Terms of PageRank with its default damping and tolerance."""
+
 LEAST_TERMS = 8
 """So that pairs some steps apart do not all tie at 0 where a step is worth very little."""
+
+
+def pagerank_work(graph: Graph) -> float:
+    """Products that PageRank of all pairs takes with its default options."""
+    return float(TERMS) * graph.n * graph.adjacency.nnz
 
 
 def personalized_pagerank(graph: Graph, *, damping: float = 0.85, tolerance: float = 1e-6) -> BlockScores:
@@ -35,14 +47,11 @@ def personalized_pagerank(graph: Graph, *, damping: float = 0.85, tolerance: flo
         raise InputError(f"damping must lie between 0 and 1, got {damping}")
     if not 0 < tolerance < 1:
         raise InputError(f"tolerance must lie between 0 and 1, got {tolerance}")
-    d: NDArray[np.float64] = graph.adjacency.sum(axis=1)
+    d: Floats = graph.adjacency.sum(axis=1)
     P = csr_array(diags_array(1 / np.where(d > 0, d, 1)) @ graph.adjacency)
     step = csr_array((damping * P).T)
     terms = math.ceil(math.log(tolerance) / math.log(damping))
-
-    degree = None if graph.directed else d
-    series = _Series(step, terms, 1 - damping, degree, False)
-    return _scores("ppr", graph, series)
+    return _scores("ppr", graph, step, terms, 1 - damping, None if graph.directed else d, False)
 
 
 def katz_full(graph: Graph, *, beta: float | None = None, tolerance: float = 1e-9) -> BlockScores:
@@ -63,56 +72,42 @@ def katz_full(graph: Graph, *, beta: float | None = None, tolerance: float = 1e-
         )
     step = csr_array((beta * graph.adjacency).T)
     terms = max(LEAST_TERMS, math.ceil(math.log(tolerance) / math.log(beta * norm)))
-
-    return _scores("katz-full", graph, _Series(step, terms, 1.0, None, True))
-
-
-def _scores(name: str, graph: Graph, series: "_Series") -> BlockScores:
-    parts = (series.step, series.terms, series.factor, series.degree, series.walked)
-    key = key_of(name, graph.directed, *parts)
-    return BlockScores.from_rows(graph.n, series.rows, directed=graph.directed, block_rows=BLOCK, key=key)
+    return _scores("katz-full", graph, step, terms, 1.0, None, True)
 
 
-@dataclass(frozen=True, eq=False)
-class _Series:
-    """Whole rows of ``factor * sum_{l=0..terms} M^l``.
+def _scores(name: str, graph: Graph, *series: Any) -> BlockScores:
+    key, rows = key_of(name, graph.directed, *series), partial(_series_rows, *series)
+    return BlockScores.from_rows(graph.n, rows, directed=graph.directed, block_rows=BLOCK, key=key)
 
-    Attributes:
+
+def _series_rows(
+    step: csr_array, terms: int, factor: float, d: Floats | None, walked: bool, wanted: NDArray[np.int64]
+) -> Floats:
+    """``(b, n)`` whole rows of ``factor * sum_{l=0..terms} M^l``.
+
+    Args:
         step: ``(n, n)`` ``M^T``.
         terms: number of terms.
         factor: of the sum.
-        degree: ``(n,)`` adds the other direction of a random walk by detailed balance: ``pi_vu = pi_uv d_u / d_v``.
+        d: ``(n,)`` adds the other direction of a random walk by detailed balance: ``pi_vu = pi_uv d_u / d_v``.
         walked: leave out the term ``l = 0``.
+        wanted: ``(b,)`` nodes.
     """
-
-    step: csr_array
-    terms: int
-    factor: float
-    degree: NDArray[np.float64] | None
-    walked: bool
-
-    def rows(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
-        """``(b, n)`` rows."""
-        total = _series(self.step, wanted, self.terms)
-        if self.walked:
-            total[np.arange(len(wanted)), wanted] -= 1
-        total = total if self.factor == 1 else self.factor * total
-        if self.degree is None:
-            return total
-        d = self.degree
-        ratio: NDArray[np.float64] = np.divide(d[wanted, None], d, out=np.zeros_like(total), where=d > 0)
-        return total * (1 + ratio)
-
-
-def _series(step: csr_array, rows: NDArray[np.int64], terms: int) -> NDArray[np.float64]:
-    """``(b, n)`` rows of ``sum_{l=0..terms} M^l``, given ``step = M^T``."""
-    term = np.zeros((step.shape[0], len(rows)))
-    term[rows, np.arange(len(rows))] = 1
-    total = term.copy()
+    place = np.arange(len(wanted))
+    term = np.zeros((step.shape[0], len(wanted)))
+    term[wanted, place] = 1
+    series = term.copy()
     for _ in range(terms):
         term = step @ term
-        total += term
-    return np.ascontiguousarray(total.T)
+        series += term
+    total = np.ascontiguousarray(series.T)
+    if walked:
+        total[place, wanted] -= 1
+    total = total if factor == 1 else factor * total
+    if d is None:
+        return total
+    ratio: Floats = np.divide(d[wanted, None], d, out=np.zeros_like(total), where=d > 0)
+    return total * (1 + ratio)
 
 
 def _spectral_norm(graph: Graph) -> float:

@@ -1,11 +1,14 @@
 """Settings of the pair MLP, and what it does not fit; without torch."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gelato.graph import Graph
-from gelato.methods.attributes import attributes_for
-from gelato.methods.pairwise.settings import PairwiseSettings, symmetric_only
-from gelato.prediction.settings import number, share, whole
+from gelato.methods.applicability import attributes_for
+from gelato.networks.pairwise.settings import PairwiseSettings, symmetric_only
+from gelato.prediction.options import fraction, number, whole_number
+
+if TYPE_CHECKING:
+    from gelato.graph import Graph
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,14 +21,14 @@ class MlpSettings(PairwiseSettings):
     """
 
     learning_rate: float = number(1e-3, above=0)
-    hidden: int = whole(128)
-    dropout: float = share(0.5, most=0.99)
+    hidden: int = whole_number(128)
+    dropout: float = fraction(0.5, most=0.99)
 
 
 needs_attributes = attributes_for("mlp")
 """Why the pair MLP cannot learn from a graph, if it cannot."""
 
 
-def mlp_unfit(graph: Graph) -> str | None:
+def mlp_unfit(graph: "Graph") -> str | None:
     """Why the pair MLP does not fit a graph, if it does not."""
     return symmetric_only("mlp")(graph) or needs_attributes(graph)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from gelato.methods.pairwise.settings import PairwiseSettings, symmetric_only
-from gelato.prediction.settings import number, share, whole, yes_or_no
+from gelato.networks.pairwise.settings import PairwiseSettings
+from gelato.prediction.options import fraction, number, whole_number, yes_or_no
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,15 +26,15 @@ class NcnSettings(PairwiseSettings):
 
     learning_rate: float = number(0.0024, above=0)
     encoder_learning_rate: float = number(0.0043, above=0)
-    batch_size: int = whole(1152)
-    hidden: int = whole(256)
-    layers: int = whole(1)
+    batch_size: int = whole_number(1152)
+    hidden: int = whole_number(256)
+    layers: int = whole_number(1)
     residual: bool = yes_or_no(False)
-    attribute_dropout: float = share(0.7, most=0.99)
-    step_dropout: float = share(0.05, most=0.99)
-    tail_dropout: float = share(0.3, most=0.99)
-    dropout: float = share(0.05, most=0.99)
-    link_dropout: float = share(0.4, most=0.99)
+    attribute_dropout: float = fraction(0.7, most=0.99)
+    step_dropout: float = fraction(0.05, most=0.99)
+    tail_dropout: float = fraction(0.3, most=0.99)
+    dropout: float = fraction(0.05, most=0.99)
+    link_dropout: float = fraction(0.4, most=0.99)
     deep: bool = yes_or_no(False)
     tail: bool = yes_or_no(True)
 
@@ -54,8 +54,5 @@ class NcncSettings(NcnSettings):
 
     scale: float = number(4.3)
     offset: float = number(2.8)
-    pt: float = share(0.75)
+    pt: float = fraction(0.75)
     weight: float = number(1.0)
-
-
-ncn_unfit, ncnc_unfit = symmetric_only("ncn"), symmetric_only("ncnc")

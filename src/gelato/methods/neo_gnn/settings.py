@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from gelato.methods.pairwise.settings import PairwiseSettings, symmetric_only
-from gelato.prediction.settings import number, share, whole
+from gelato.networks.pairwise.settings import PairwiseSettings
+from gelato.prediction.options import fraction, number, whole_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +20,10 @@ class NeoGnnSettings(PairwiseSettings):
     """
 
     learning_rate: float = number(0.01, above=0)
-    hidden: int = whole(256)
-    layers: int = whole(2)
-    predictor_layers: int = whole(3)
-    dropout: float = share(0.3, most=0.99)
+    hidden: int = whole_number(256)
+    layers: int = whole_number(2)
+    predictor_layers: int = whole_number(3)
+    dropout: float = fraction(0.3, most=0.99)
     beta: float = number(0.1)
     weight_decay: float = number(1e-4)
     clip: float = number(1.0, above=0)
-
-
-neo_gnn_unfit = symmetric_only("neo-gnn")

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-from gelato.methods.pairwise.settings import PairwiseSettings, symmetric_only
-from gelato.prediction.settings import checked, number, share, whole, yes_or_no
-
-HOPS = (1, 2, 3)
+from gelato.networks.pairwise.settings import PairwiseSettings
+from gelato.prediction.options import checked_field, fraction, number, whole_number, yes_or_no
 
 FEWEST = 10
 """Nodes that sort pooling keeps, at least: the convolutions behind it need five pairs of them."""
@@ -27,16 +25,13 @@ class SealSettings(PairwiseSettings):
         dropout: share dropped in the last hidden layer.
     """
 
-    passes: int = whole(1)
+    passes: int = whole_number(1)
     learning_rate: float = number(0.001, above=0)
-    batches: int = whole(50)
-    batch_size: int = whole(128)
-    hops: int = checked(1, lambda value: value in HOPS and not isinstance(value, bool), "be 1, 2 or 3")
-    hidden: int = whole(32)
-    layers: int = whole(3)
-    kept: int | None = whole(None, FEWEST)
+    batches: int = whole_number(50)
+    batch_size: int = whole_number(128)
+    hops: int = checked_field(1, lambda value: value in (1, 2, 3) and not isinstance(value, bool), "be 1, 2 or 3")
+    hidden: int = whole_number(32)
+    layers: int = whole_number(3)
+    kept: int | None = whole_number(None, FEWEST)
     attributes: bool = yes_or_no(False)
-    dropout: float = share(0.5, most=0.99)
-
-
-seal_unfit = symmetric_only("seal")
+    dropout: float = fraction(0.5, most=0.99)

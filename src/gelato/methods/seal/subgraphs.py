@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array, eye_array
 from torch import Tensor
 
 from gelato.graph import Graph, pair_keys
-from gelato.methods.pairwise.rows import Rows, portions
-from gelato.methods.pairwise.view import View
 from gelato.methods.seal.settings import FEWEST, SealSettings
-from gelato.training.draws import drawn_pairs
+from gelato.networks.pairwise.masked_graph import MaskedGraph, balls
+from gelato.torch_ops.row_intersection import pair_ranges
+from gelato.training.negative_sampling import draw_non_links
 
 MOST = 999
 """The largest label; larger ones count as this one."""
@@ -28,23 +26,13 @@ SHARE = 0.6
 """Share of the training subgraphs that sort pooling keeps whole."""
 
 
-def balls(pattern: csr_array, radius: int) -> csr_array:
-    """``(n, n)`` 0/1: the nodes at distance ``radius`` or less of each node, itself included."""
-    step = csr_array(pattern + eye_array(pattern.shape[0], format="csr"))
-    reached = csr_array(eye_array(pattern.shape[0], format="csr"))
-    for _ in range(radius):
-        reached = csr_array(reached @ step)
-        reached.data[:] = 1.0
-    return reached
-
-
 def usual_size(graph: Graph, settings: SealSettings) -> int:
     """How many nodes 60% of the training subgraphs have at most, from all links and as many drawn non-links."""
     random = np.random.default_rng(settings.random_state)
     known = np.sort(pair_keys(graph.edges, graph.n))
-    drawn = drawn_pairs(graph.m, graph.n, False, known, random, graph.sides)
+    drawn = draw_non_links(graph.m, graph.n, False, known, random, graph.sides)
     u, v = np.concatenate([graph.edges, drawn]).T
-    ball = balls(graph.pattern, settings.hops)
+    ball = balls(graph.pattern, settings.hops)[-1]
     sizes = np.diff(ball.indptr)
     common = np.asarray((ball[u] * ball[v]).sum(axis=1)).ravel()
     return max(FEWEST, int(np.quantile(sizes[u] + sizes[v] - common, SHARE, method="higher")))
@@ -69,13 +57,7 @@ class Subgraphs:
     indptr: Tensor
     indices: Tensor
 
-    @property
-    def links(self) -> tuple[Tensor, Tensor]:
-        """``(E,)`` rows and columns of the links."""
-        return torch.repeat_interleave(self.indptr.diff()), self.indices
 
-
-@dataclass(frozen=True, eq=False)
 class Neighborhoods:
     """What the enclosing subgraphs of a view are cut from.
 
@@ -89,21 +71,14 @@ class Neighborhoods:
         cost: ``(n,)`` number of links and nodes that begin in each ball.
     """
 
-    links: Rows
-    balls: Rows
-    near: Tensor
-    cost: Tensor
-
-    @classmethod
-    def of(cls, view: View, hops: int) -> Self:
-        """The neighbourhoods of a view."""
-        ball = balls(view.adjacency, hops)
-        within = balls(view.adjacency, 2 * hops + 1).tocoo()
+    def __init__(self, view: MaskedGraph, hops: int) -> None:
+        around = balls(view.adjacency, 2 * hops + 1)
+        ball, within = around[hops], around[-1].tocoo()
         u, v = (each.astype(np.int64) for each in within.coords)
-        near = np.sort((u * view.n + v)[u <= v])
+        self.links, self.balls = view.neighbors, view.rows(ball)
+        self.near = torch.as_tensor(np.sort((u * view.n + v)[u <= v]), device=view.device)
         cost = ball @ (1.0 + np.diff(view.adjacency.indptr))
-        constants = (torch.as_tensor(each, device=view.device) for each in (near, cost.astype(np.int64)))
-        return cls(view.neighbors, view.rows(ball), *constants)
+        self.cost = torch.as_tensor(cost.astype(np.int64), device=view.device)
 
     def are_near(self, u: Tensor, v: Tensor) -> Tensor:
         """``(p,)`` whether pairs with ``u <= v`` are near."""
@@ -113,7 +88,7 @@ class Neighborhoods:
 
     def portions(self, u: Tensor, v: Tensor) -> Iterator[tuple[int, int]]:
         """Ranges of pairs whose subgraphs fit into memory together."""
-        return portions(self.cost[u] + self.cost[v], EXPANDED[u.device.type])
+        return pair_ranges(self.cost[u] + self.cost[v], EXPANDED[u.device.type])
 
     def enclosing(self, u: Tensor, v: Tensor) -> Subgraphs:
         """The subgraphs on ``N(u) ∪ N(v)``, without the links between ``u`` and ``v``.

@@ -1,4 +1,4 @@
-"""The automatic choice of power, rank, shrinkage and self-loops: by average precision on validation links.
+"""Factors by settings, and the automatic choice of power, rank, shrinkage and self-loops for average precision.
 
 By coordinates: first the power with the self-loops, at a moderate rank and softly shrunk, one decomposition each; then
 the rank, from the eigenpairs of one more decomposition, up from the moderate rank or down as long as it pays; last the
@@ -10,30 +10,74 @@ from functools import cache, partial
 from itertools import product
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gelato.graph import Graph
-from gelato.methods.spectral.eigen import Eigenpairs
-from gelato.methods.spectral.factors import factor_block
-from gelato.methods.spectral.scores import pairs_of, scores_of, weights_of
-from gelato.methods.spectral.settings import SpectralSettings
+from gelato.methods.spectral.settings import GRID, SpectralSettings
 from gelato.ranking.metrics import metric
+from gelato.ranking.rank import Progress
 from gelato.ranking.rank import rank as ranked
 from gelato.regimes import unbiased
-from gelato.runs.trials import Trials
+from gelato.runs.search_log import SearchLog
+from gelato.spectrum.adjacency import scaled_adjacency
+from gelato.spectrum.eigen import Eigenpairs, eigenpairs
+from gelato.spectrum.factors import FactorBlock, factor_block, factor_scores
+from gelato.spectrum.shrinkage import held_out_filter, identity_filter, soft_threshold
 from gelato.splits import Split
-
-GRID: Mapping[str, tuple[Any, ...]] = {
-    "power": (0.0, 0.15, 0.25, 0.35, 0.5),
-    "self_loops": ("all", "none"),
-    "rank": (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048),
-    "shrink": ("soft", "held-out"),
-}
-"""What is searched. Without shrinkage scores were worse on every graph tried."""
 
 USUAL: Mapping[str, Any] = {"power": 0.25, "self_loops": "all", "rank": 1024, "shrink": "soft"}
 """Good on most graphs; taken where there is no validation link to choose by."""
 
 MODERATE = 256
 """The rank at which power and self-loops are compared."""
+
+
+def pairs_of(
+    graph: Graph, settings: SpectralSettings, rank: int | None = None, progress: Progress | None = None
+) -> Eigenpairs:
+    """The eigenpairs of a graph by settings that leave nothing open; ``rank`` of them if that is given."""
+    power, self_loops, usual = _settled(settings)
+    adjacency = scaled_adjacency(graph, power, self_loops)
+    return eigenpairs(adjacency, usual if rank is None else rank, **_iteration(settings), progress=progress)
+
+
+def weights_of(
+    graph: Graph, pairs: Eigenpairs, settings: SpectralSettings, progress: Progress | None = None
+) -> NDArray[np.float64]:
+    """``(k,)`` filtered eigenvalues ``f(l)`` of the first ``rank`` eigenpairs of the graph."""
+    power, self_loops, rank = _settled(settings)
+    rank = min(rank, graph.n)
+    if settings.shrink == "soft":
+        return soft_threshold(pairs.values, rank)
+    if settings.shrink == "none":
+        return identity_filter(pairs.values, rank)
+    quotient = held_out_filter(graph, power, self_loops, rank, **_iteration(settings), progress=progress)
+    return quotient(pairs.values, rank)
+
+
+def factors_of(graph: Graph, settings: SpectralSettings, progress: Progress | None = None) -> FactorBlock:
+    """The factors of the scores of a graph by settings that leave nothing open."""
+    steps = 3 if settings.shrink == "held-out" else 1  # the whole graph, and two hidings
+
+    def report(done: int, total: int | None, before: int = 0) -> None:
+        if progress is not None and total is not None:
+            whole = settings.iterations + 1
+            progress(before * whole + done, steps * whole)
+
+    pairs = pairs_of(graph, settings, progress=report)
+    return factor_block(pairs, weights_of(graph, pairs, settings, lambda done, total: report(done, total, 1)))
+
+
+def _settled(settings: SpectralSettings) -> tuple[float, str, int]:
+    """Power, self-loops and rank, none of which is left open."""
+    assert settings.power is not None and settings.self_loops is not None and settings.rank is not None
+    return settings.power, settings.self_loops, settings.rank
+
+
+def _iteration(settings: SpectralSettings) -> dict[str, Any]:
+    """How eigenpairs are iterated."""
+    return {name: getattr(settings, name) for name in ("iterations", "random_state", "threads")}
 
 
 def ranks_for(n: int) -> tuple[int, ...]:
@@ -56,7 +100,7 @@ def usual_choice(graph: Graph, settings: SpectralSettings) -> dict[str, Any]:
     return {name: usual[name] if value is None else value for name, value in _given(settings).items()}
 
 
-def choose(split: Split, settings: SpectralSettings, trials: Trials | None = None) -> dict[str, Any]:
+def choose_spectral(split: Split, settings: SpectralSettings, trials: SearchLog | None = None) -> dict[str, Any]:
     """Values for those of power, rank, shrink and self_loops that are ``None``, with those given.
 
     Args:
@@ -66,90 +110,59 @@ def choose(split: Split, settings: SpectralSettings, trials: Trials | None = Non
     """
     if not open_settings(settings) or len(split.valid) == 0:
         return usual_choice(split.train, settings)
-    return _Search(split, settings, Trials() if trials is None else trials).choice()
+    trials = SearchLog() if trials is None else trials
+    trials.begin(search_trials(split.train, settings))
+    powers, loops, ranks, shrinks = values_to_try(split.train, settings).values()
+    candidates = unbiased(split, "valid")
 
-
-class _Search:
-    """One search; every trial is a ranking of the validation links among all pairs."""
-
-    def __init__(self, split: Split, settings: SpectralSettings, trials: Trials) -> None:
-        self._split, self._settings, self._trials = split, settings, trials
-        self._candidates = unbiased(split, "valid")
-        self._ranks = ranks_for(split.train.n) if settings.rank is None else (settings.rank,)
-        self._shrinks = GRID["shrink"] if settings.shrink is None else (settings.shrink,)
-        self._places = list(
-            product(
-                GRID["power"] if settings.power is None else (settings.power,),
-                GRID["self_loops"] if settings.self_loops is None else (settings.self_loops,),
-            )
-        )
-
-    def choice(self) -> dict[str, Any]:
-        """The best of all that was tried."""
-        self._trials.begin(trials(self._split.train, self._settings))
-        middle = max([rank for rank in self._ranks if rank <= MODERATE], default=self._ranks[0])
-        first = "soft" if "soft" in self._shrinks else self._shrinks[0]
-        settings = self._settings.replaced(rank=middle, shrink=first)
-        power, loops = self._places[0]
-        best = -1.0
-        if len(self._places) > 1:
-            for place in self._places:
-                case = settings.replaced(power=place[0], self_loops=place[1])
-                value = self._trial(case, middle, partial(pairs_of, self._split.train, case))
-                if value > best:
-                    best, (power, loops) = value, place
-        settings = settings.replaced(power=power, self_loops=loops)
-        if len(self._ranks) > 1 or len(self._shrinks) > 1:
-            settings = self._ranked(settings, middle)
-        self._trials.end()
-        return _given(settings)
-
-    def _ranked(self, settings: SpectralSettings, middle: int) -> SpectralSettings:
-        """The best rank, then the best way to shrink."""
-        largest = self._ranks[-1]
-
-        @cache
-        def pairs() -> Eigenpairs:
-            return pairs_of(self._split.train, settings, rank=largest)
-
-        def at(rank: int) -> float:
-            return self._trial(settings.replaced(rank=rank), largest, pairs)
-
-        rank, best = climbed(self._ranks, self._ranks.index(middle), at)
-        settings = settings.replaced(rank=rank)
-        for shrink in self._shrinks:
-            if shrink != settings.shrink and self._split.train.m > 1:
-                case = settings.replaced(shrink=shrink)
-                value = self._trial(case, largest, pairs)
-                if value > best:
-                    best, settings = value, case
-        return settings
-
-    def _trial(self, settings: SpectralSettings, count: int, pairs: Callable[[], Eigenpairs]) -> float:
+    def trial(case: SpectralSettings, count: int, pairs: Callable[[], Eigenpairs]) -> float:
         """Validation AP from the first of ``count`` eigenpairs, which are computed only where it is not kept."""
 
         def ap() -> float:
             computed = pairs()
-            factors = factor_block(computed, weights_of(self._split.train, computed, settings))
-            scores = scores_of(factors, self._split.train.directed)
-            return metric("ap", ranked(scores, self._candidates, threads=settings.threads))
+            factors = factor_block(computed, weights_of(split.train, computed, case))
+            return metric("ap", ranked(factor_scores(factors, split.train.directed), candidates, threads=case.threads))
 
-        return self._trials.figure({**_given(settings), "eigenpairs": count}, ap)
+        return trials.figure({**_given(case), "eigenpairs": count}, ap)
+
+    middle = max([rank for rank in ranks if rank <= MODERATE], default=ranks[0])
+    moderate = settings.replaced(rank=middle, shrink="soft" if "soft" in shrinks else shrinks[0])
+    cases = [moderate.replaced(power=power, self_loops=each) for power, each in product(powers, loops)]
+    chosen = cases[0]
+    if len(cases) > 1:
+        chosen = max(cases, key=lambda case: trial(case, middle, partial(pairs_of, split.train, case)))
+    if len(ranks) > 1 or len(shrinks) > 1:
+        pairs = cache(partial(pairs_of, split.train, chosen, rank=ranks[-1]))
+        start = ranks.index(middle)
+        rank, best = hill_climb(ranks, start, lambda rank: trial(chosen.replaced(rank=rank), ranks[-1], pairs))
+        chosen = chosen.replaced(rank=rank)
+        for shrink in shrinks:
+            if shrink != moderate.shrink and split.train.m > 1:
+                case = chosen.replaced(shrink=shrink)
+                value = trial(case, ranks[-1], pairs)
+                if value > best:
+                    best, chosen = value, case
+    trials.end()
+    return _given(chosen)
 
 
-def trials(graph: Graph, settings: SpectralSettings) -> int:
+def values_to_try(graph: Graph, settings: SpectralSettings) -> dict[str, tuple[Any, ...]]:
+    """The values of each setting that a choice may try: those of the grid, or the one that is given."""
+    grid = {**GRID, "rank": ranks_for(graph.n)}
+    return {name: grid[name] if value is None else (value,) for name, value in _given(settings).items()}
+
+
+def search_trials(graph: Graph, settings: SpectralSettings) -> int:
     """How many rankings a choice takes at most."""
-    count = {name: len(GRID[name]) if getattr(settings, name) is None else 1 for name in USUAL}
-    ranks = len(ranks_for(graph.n)) if settings.rank is None else 1
-    places = count["power"] * count["self_loops"]
-    second = ranks + count["shrink"] - 1 if ranks > 1 or count["shrink"] > 1 else 0
-    return (places if places > 1 else 0) + second
+    power, loops, ranks, shrinks = (len(values) for values in values_to_try(graph, settings).values())
+    places, second = power * loops, ranks + shrinks - 1
+    return (places if places > 1 else 0) + (second if second > 1 else 0)
 
 
-def climbed(grid: tuple[int, ...], start: int, value: Callable[[int], float]) -> tuple[int, float]:
+def hill_climb(grid: tuple[int, ...], start: int, value: Callable[[int], float]) -> tuple[int, float]:
     """The best of an ascending grid, uphill from a start: upwards as long as it pays, else downwards.
 
-    >>> climbed((1, 2, 4, 8), 1, lambda rank: -abs(rank - 4))
+    >>> hill_climb((1, 2, 4, 8), 1, lambda rank: -abs(rank - 4))
     (4, 0)
     """
     best, at = value(grid[start]), start

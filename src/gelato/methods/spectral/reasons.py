@@ -11,17 +11,17 @@ is not negative, and the resemblance of two nodes is their cosine in it. A self-
 eigenvectors are approximate, and what the sum lacks is the remainder.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gelato.explain.neighbours import NeighbourExplanation, NeighbourSum, clearest
+from gelato.explain.neighbours import NeighbourExplanation, clearest_explanation
 from gelato.graph import Graph, Pairs
-from gelato.methods.spectral.adjacency import ScaledAdjacency, scaled_adjacency
-from gelato.methods.spectral.factors import FactorBlock
 from gelato.methods.spectral.settings import SpectralSettings
+from gelato.spectrum.adjacency import scaled_adjacency
+from gelato.spectrum.factors import FactorBlock
 
 Nodes = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -33,49 +33,50 @@ AT_ONCE = 1 << 22
 """Entries of the factors read at once."""
 
 
-@dataclass(frozen=True, eq=False)
 class NeighbourExplainer:
     """Explains pairs by the neighbours of one end that resemble the other.
 
-    Attributes:
+    Args:
         graph: the observed graph.
         factors: of the scores.
-        adjacency: ``M``, from which they come.
-        transposed: ``M^T``.
+        settings: by which they were made of the graph; they leave nothing open.
     """
 
-    graph: Graph
-    factors: FactorBlock
-    adjacency: ScaledAdjacency
-    transposed: csr_array
+    def __init__(self, graph: Graph, factors: FactorBlock, settings: SpectralSettings) -> None:
+        assert settings.power is not None and settings.self_loops is not None
+        M = scaled_adjacency(graph, settings.power, settings.self_loops)
+        transposed = csr_array(M.matrix.T) if graph.directed else M.matrix
+        self._graph, self._factors = graph, factors
+        self._links_of_source = M.matrix, M.out_scale, M.in_scale, factors.right
+        self._links_to_target = transposed, M.in_scale, M.out_scale, factors.left
 
     def __call__(self, pairs: Pairs, limit: int) -> list[NeighbourExplanation]:
         """An explanation of each of ``(p, 2)`` pairs, by the end that tells more in few neighbours."""
-        linked = (self.graph.adjacency[pairs[:, 0], pairs[:, 1]] != 0).tolist()
-        scores = self.factors.listed(pairs).tolist()
+        linked = (self._graph.adjacency[pairs[:, 0], pairs[:, 1]] != 0).tolist()
+        scores = self._factors.listed(pairs).tolist()
         explained = []
         for (u, v), score, known in zip(pairs.tolist(), scores, linked, strict=True):
-            chosen = clearest([self.around_source(u, v, score), self.around_target(u, v, score)])
-            explained.append(chosen.explanation(self.graph, (u, v), known, limit))
+            about = {"graph": self._graph, "pair": (u, v), "score": score, "linked": known, "limit": limit}
+            explained.append(clearest_explanation(self.sums(**about)))
         return explained
 
-    def around_source(self, u: int, v: int, score: float) -> NeighbourSum:
-        """The score of ``(u, v)`` over the nodes that ``u`` links to, as they resemble ``v``."""
-        nodes, weight = _row(self.adjacency.matrix, u)
-        weight = weight * self.adjacency.out_scale[u] / self.adjacency.in_scale[nodes]
-        like, resemblance = self._kernel(self.factors.right, v, nodes)
-        return NeighbourSum(u, score, nodes, weight * like, resemblance)
-
-    def around_target(self, u: int, v: int, score: float) -> NeighbourSum:
-        """The score of ``(u, v)`` over the nodes that link to ``v``, as they resemble ``u``."""
-        nodes, weight = _row(self.transposed, v)
-        weight = weight * self.adjacency.in_scale[v] / self.adjacency.out_scale[nodes]
-        like, resemblance = self._kernel(self.factors.left, u, nodes)
-        return NeighbourSum(v, score, nodes, weight * like, resemblance)
+    def sums(self, **about: Any) -> list[NeighbourExplanation]:
+        """The score over the nodes that ``u`` links to, as they resemble ``v``; and over those that link to ``v``."""
+        u, v = about["pair"]
+        sums = []
+        for end, other, links in ((u, v, self._links_of_source), (v, u, self._links_to_target)):
+            matrix, own_scale, their_scale, factor = links
+            row = slice(matrix.indptr[end], matrix.indptr[end + 1])
+            nodes = matrix.indices[row].astype(np.int64)
+            weight = matrix.data[row] * own_scale[end] / their_scale[nodes]
+            like, resemblance = self._kernel(factor, other, nodes)
+            values = {"nodes": nodes, "values": weight * like, "resemblance": resemblance}
+            sums.append(NeighbourExplanation(**about, around=end, **values))
+        return sums
 
     def _kernel(self, factor: Values, node: int, others: Nodes) -> tuple[Values, Values]:
         """``(d,)`` entries of ``F diag(s / l) F^T`` between a node and others, and the cosines they amount to."""
-        ratio = self.factors.sign / self.factors.values
+        ratio = self._factors.sign / self._factors.values
         own, step = factor[node] * ratio, max(1, AT_ONCE // max(1, len(ratio)))
         like, length = np.empty(len(others)), np.empty(len(others))
         for begin in range(0, len(others), step):
@@ -86,17 +87,3 @@ class NeighbourExplainer:
         cosine = np.divide(like, product, out=np.zeros_like(like), where=product > 0)
         like[np.abs(cosine) < LEAST_COSINE] = 0  # between nodes of different components, say
         return like, np.where(like == 0, 0.0, np.clip(cosine, -1, 1))
-
-
-def neighbour_explainer(graph: Graph, factors: FactorBlock, settings: SpectralSettings) -> NeighbourExplainer:
-    """For factors that come from a graph by settings that leave nothing open."""
-    assert settings.power is not None and settings.self_loops is not None
-    adjacency = scaled_adjacency(graph, settings.power, settings.self_loops)
-    transposed = csr_array(adjacency.matrix.T) if graph.directed else adjacency.matrix
-    return NeighbourExplainer(graph, factors, adjacency, transposed)
-
-
-def _row(matrix: csr_array, node: int) -> tuple[Nodes, Values]:
-    """The columns and values of a row."""
-    begin, end = matrix.indptr[node], matrix.indptr[node + 1]
-    return matrix.indices[begin:end].astype(np.int64), matrix.data[begin:end]

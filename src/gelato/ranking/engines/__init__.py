@@ -3,84 +3,65 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from gelato.kernels.threads import default_threads
-from gelato.ranking.checkpoint import Checkpoint
-from gelato.ranking.engines.cuda import Cuda
+from gelato.ranking.engines.local import Automatic, Cuda, Threads
 from gelato.ranking.engines.ray import Ray
-from gelato.ranking.engines.threads import Threads
-from gelato.ranking.job import Job
+from gelato.ranking.job import PLAIN, FoldOptions, Item, Job, Result, Sum
+from gelato.ranking.job import Progress as Progress
 from gelato.registry import Registry
-
-Sum = TypeVar("Sum")
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-Progress = Callable[[int, int | None], None]
-"""Called with the number of pairs done and the number in all."""
 
 
 class Engine(Protocol):
-    """Runs jobs."""
+    """Runs jobs, and calls that take long."""
 
-    def fold(
-        self,
-        job: Job[Sum],
-        *,
-        progress: Progress | None = None,
-        checkpoint: Checkpoint | None = None,
-        identity: Callable[[], str | None] | None = None,
-    ) -> Sum:
-        """The result of all blocks of a job.
+    @property
+    def remote(self) -> bool:
+        """Whether calls run in other processes, each with one thread and nobody to report to."""
 
-        Args:
-            job: what to run.
-            progress: called after every block.
-            checkpoint: where the result is kept, so that a stopped run can be resumed.
-            identity: gives the hash of everything the result depends on; without one nothing is kept.
-        """
+    def capacity(self) -> tuple[int, float]:
+        """How many blocks run at once, and the seconds until the first begins."""
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item], gpu: bool) -> Iterator[Result]:
+        """The results of a call for some items, in their order; ``gpu`` says whether a call may need one."""
+
+    def fold(self, job: Job[Sum], how: FoldOptions = PLAIN) -> Sum:
+        """The result of all blocks of a job."""
 
 
-ENGINES: Registry[Callable[..., Engine]] = Registry("engine", {"threads": Threads, "cuda": Cuda, "ray": Ray})
+ENGINES: Registry[Callable[..., Engine]] = Registry(
+    "engine", {"auto": Automatic, "threads": Threads, "cuda": Cuda, "ray": Ray}
+)
 """From the number of threads to an engine."""
 
-_CHOSEN: ContextVar[Callable[[int], Engine]] = ContextVar("engine", default=Threads)
-
-
-_DEVICE: ContextVar[str | None] = ContextVar("device", default=None)
+_CHOSEN: ContextVar[tuple[Callable[[int], Engine], str | None]] = ContextVar("engine", default=(Threads, None))
 
 
 @contextmanager
 def running_on(engine: Callable[[int], Engine], device: str | None = None) -> Iterator[None]:
     """Let every job in this context run on an engine, unless it names another; ``device`` is that of its GPU."""
-    tokens = _CHOSEN.set(engine), _DEVICE.set(device)
+    token = _CHOSEN.set((engine, device))
     try:
         yield
     finally:
-        _CHOSEN.reset(tokens[0])
-        _DEVICE.reset(tokens[1])
+        _CHOSEN.reset(token)
 
 
 def device_in_use() -> str | None:
     """The GPU that jobs run on in this context, for what prepares their scores; ``None``: the host."""
-    return _DEVICE.get()
+    return _CHOSEN.get()[1]
 
 
 def engine_of(name: str | None, threads: int) -> Engine:
     """The engine of that name; without a name that of ``running_on``, which is threads unless told otherwise."""
-    return (_CHOSEN.get() if name is None else ENGINES[name])(threads)
+    return (_CHOSEN.get()[0] if name is None else ENGINES[name])(threads)
 
 
-def at_hand(threads: int) -> tuple[int, float]:
-    """How many blocks run at once on the engine in use, and the seconds until it runs the first."""
-    engine = engine_of(None, threads)
-    return engine.at_hand() if isinstance(engine, Ray) else (threads, 0.0)
-
-
-def mapped(
+def map_tasks(
     function: Callable[[Item], Result], items: Sequence[Item], *, threads: int | None = None, gpu: bool = False
 ) -> Iterator[Result]:
-    """The results of a call for some items, in their order: one after the other, or as tasks where Ray is chosen.
+    """The results of a call for some items, in their order: one after the other, or as tasks of a remote engine.
 
     Args:
         function: picklable, and independent of the order of the items.
@@ -88,13 +69,11 @@ def mapped(
         threads: as an engine takes them; all cores by default.
         gpu: whether a task may need a GPU.
     """
-    if not elsewhere(len(items)):
+    if not runs_remotely(len(items)):
         return map(function, items)
-    engine = engine_of(None, threads or default_threads())
-    assert isinstance(engine, Ray)
-    return engine.mapped(function, items, gpu)
+    return engine_of(None, threads or default_threads()).map(function, items, gpu)
 
 
-def elsewhere(items: int) -> bool:
-    """Whether ``mapped`` runs so many calls as tasks on Ray, where each has one thread and nobody to report to."""
-    return items > 1 and isinstance(engine_of(None, 1), Ray)
+def runs_remotely(items: int) -> bool:
+    """Whether ``map_tasks`` runs this number of calls on a remote engine; a single one runs here."""
+    return items > 1 and engine_of(None, 1).remote

@@ -15,23 +15,19 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from gelato.errors import GelatoError, InputError
-from gelato.io.optional import optional
-from gelato.ranking.engines.worker import packed, release
+from gelato.errors import GelatoError, InputError, optional
+from gelato.ranking.engines.worker import pack_arrays, release
 
 RETRIES = 4
 """How often a task is run again whose worker was lost; an error of the task itself is none."""
 
+SILENT = {"log_to_driver": False, "logging_level": logging.ERROR}
+
 PATIENCE = 10.0
 """Seconds within which a cluster must answer."""
 
-
-@dataclass(frozen=True)
-class Sent:
-    """What was put into the memory of the cluster, once for each machine that asks for it."""
-
-    name: str
-    place: Any
+Sent = tuple[str, Any]
+"""The name and the place of what was put into the memory of the cluster, once for each machine that asks for it."""
 
 
 @dataclass(eq=False)
@@ -65,12 +61,12 @@ class Cluster:
 
     def send(self, value: Any) -> Sent:
         """Put a value into the memory of the cluster."""
-        return Sent(uuid4().hex, self.ray.put(packed(value)))
+        return uuid4().hex, self.ray.put(pack_arrays(value))
 
     def submit(self, function: str, sent: Sent, *args: Any, gpus: int = 0) -> Any:
         """Let a worker call a function of ``worker`` with what was sent; a lost worker is replaced."""
         options = {"num_cpus": 1, "max_retries": RETRIES, "retry_exceptions": False, "num_gpus": gpus}
-        return self._call.options(**options).remote(release(), function, sent.name, [sent.place], args)
+        return self._call.options(**options).remote(release(), function, sent[0], [sent[1]], args)
 
     def result(self, task: Any) -> Any:
         """What a task gave; its error is raised as it was there."""
@@ -105,7 +101,7 @@ def _by_value() -> Callable[..., tuple[bool, Any]]:
             known = f"no gelato that runs on Ray ({error})"
         if known != expected:
             return True, known
-        value = worker.received(name, lambda: ray.get(place[0]))
+        value = worker.receive_job(name, lambda: ray.get(place[0]))
         return False, getattr(worker, function)(value, *args)
 
     return call
@@ -128,7 +124,7 @@ def join(threads: int, address: str | None) -> Cluster:
         _check_answer(address)
         with _quietly():
             try:
-                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+                ray.init(address=address, **SILENT)
             except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
                 reason = " ".join(str(error).split())
                 raise InputError(f"cannot join the Ray cluster at {address}: {reason}") from None
@@ -136,14 +132,8 @@ def join(threads: int, address: str | None) -> Cluster:
     else:
         folder = tempfile.mkdtemp(prefix="gelato-")
         with _quietly():
-            ray.init(
-                address="local",
-                num_cpus=threads,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                _temp_dir=str(Path(folder) / "ray"),  # Ray opens its own folder to everybody
-            )
+            own = str(Path(folder) / "ray")  # Ray opens its own folder to everybody
+            ray.init(address="local", num_cpus=threads, include_dashboard=False, _temp_dir=own, **SILENT)
         _current = Cluster(ray, folder, joined=True)
     return _current
 

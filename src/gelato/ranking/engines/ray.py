@@ -6,18 +6,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar
 
 from gelato.errors import InputError, MissingDependency
-from gelato.ranking.checkpoint import Checkpoint
 from gelato.ranking.engines.cluster import Cluster, join
-from gelato.ranking.engines.threads import Kept
-from gelato.ranking.job import Job
-
-Sum = TypeVar("Sum")
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-Progress = Callable[[int, int | None], None]
+from gelato.ranking.engines.local import FoldedBlocks
+from gelato.ranking.job import PLAIN, FoldOptions, Item, Job, Result, Sum
 
 ALONE = 0.2
 """Seconds that this process works by itself: what is done by then is not worth sending."""
@@ -48,38 +42,31 @@ class Ray:
     threads: int
     address: str | None = None
     device: str | None = "cuda"
+    remote: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if importlib.util.find_spec("ray") is None:
             raise MissingDependency("the engine ray", "ray", "ray")
 
-    def fold(
-        self,
-        job: Job[Sum],
-        *,
-        progress: Progress | None = None,
-        checkpoint: Checkpoint | None = None,
-        identity: Callable[[], str | None] | None = None,
-    ) -> Sum:
-        """The result of all blocks of a job."""
-        key = "" if identity is None else identity()
-        if key is None or getattr(getattr(job, "scores", None), "key", "") is None:
+    def fold(self, job: Job[Sum], how: FoldOptions = PLAIN) -> Sum:
+        unnamed = how.identity is not None and how.key is None
+        if unnamed or getattr(getattr(job, "scores", None), "key", "") is None:
             raise InputError(ALONE_ONLY)
-        whole = _Whole(job, progress, None if identity is None else checkpoint, key)
+        whole = FoldedBlocks(job, how, range(len(job.blocks)))
         try:
-            todo = _begun(job, whole)
-            if todo:
-                _dealt(job, whole, todo, join(self.threads, self.address), self.device)
+            _run_locally(job, whole)
+            if whole.todo:
+                _run_on_cluster(job, whole, join(self.threads, self.address), self.device)
         except BaseException:
             whole.save()
             raise
         return whole.result
 
-    def at_hand(self) -> tuple[int, float]:
+    def capacity(self) -> tuple[int, float]:
         """How many workers there are, or would be, and the seconds until the first of them begins."""
         return (self.threads, STARTING) if self.address is None else (join(self.threads, self.address).workers, 0.0)
 
-    def mapped(self, function: Callable[[Item], Result], items: Sequence[Item], gpu: bool) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item], gpu: bool) -> Iterator[Result]:
         """The results of a call for some items, in their order; ``gpu`` lets each have one, where there are any."""
         cluster = join(self.threads, self.address)
         sent, gpus = cluster.send(function), min(1, cluster.gpus) if gpu else 0
@@ -93,58 +80,26 @@ class Ray:
             yield cluster.result(tasks.popleft())
 
 
-class _Whole(Generic[Sum]):
-    """The result of the blocks that are done; in a checkpoint too, if there is one."""
-
-    def __init__(self, job: Job[Sum], progress: Progress | None, checkpoint: Checkpoint | None, identity: str) -> None:
-        self._job, self._progress = job, progress
-        self._kept = None if checkpoint is None else Kept(job, checkpoint, identity)
-        self.result: Sum = job.start() if self._kept is None else self._kept.whole
-        places = range(len(job.blocks))
-        self.todo = [i for i in places if self._kept is None or not self._kept.finished[i]]
-        self._total = self._pairs(places) if progress is not None else 0
-        self._done = self._total - self._pairs(self.todo) if progress is not None else 0
-
-    def _pairs(self, blocks: Sequence[int]) -> int:
-        return sum(self._job.pairs_of(self._job.blocks[i]) for i in blocks)
-
-    def add(self, blocks: Sequence[int], part: Sum) -> None:
-        """Move the result of some blocks into the whole."""
-        if self._kept is not None:
-            self._kept.add(blocks, part)
-            self.result = self._kept.whole
-        else:
-            self.result = self._job.merge(self.result, part)
-        if self._progress is not None:
-            self._done += self._pairs(blocks)
-            self._progress(self._done, self._total)
-
-    def save(self) -> None:
-        """Write the checkpoint."""
-        if self._kept is not None:
-            self._kept.checkpoint.save()
-
-
-def _begun(job: Job[Sum], whole: _Whole[Sum]) -> list[int]:
-    """Work for a moment without a cluster; the blocks that are left.
+def _run_locally(job: Job[Sum], whole: FoldedBlocks[Sum]) -> None:
+    """Work for a moment without a cluster.
 
     The last blocks come first: where blocks differ, those of the hubs lead, and are for all workers.
     """
-    begin, part, count, todo = time.perf_counter(), job.start(), 0, whole.todo
-    while count < len(todo) and time.perf_counter() - begin < ALONE:
-        count += 1
-        job.run(part, job.blocks[todo[-count]])
-    if count:
-        whole.add(todo[-count:], part)
-    return todo[: len(todo) - count]
+    begin, part, done = time.perf_counter(), job.start(), []
+    while whole.todo and time.perf_counter() - begin < ALONE:
+        done.append(whole.todo.pop())
+        job.run(part, job.blocks[done[-1]])
+    if done:
+        whole.add(done, part)
 
 
-def _dealt(job: Job[Sum], whole: _Whole[Sum], todo: list[int], cluster: Cluster, device: str | None) -> None:
+def _run_on_cluster(job: Job[Sum], whole: FoldedBlocks[Sum], cluster: Cluster, device: str | None) -> None:
     """Run blocks as tasks, whose sizes follow what the last ones took, and become smaller in the end.
 
     A task takes blocks from everywhere, in their order, so that hubs are shared out and all tasks are alike. A GPU
     takes neighbours, which it joins, and where a job cannot move there all workers go on with it.
     """
+    todo = whole.todo
     try:
         sent = cluster.send(job)
     except (pickle.PicklingError, AttributeError, TypeError):

@@ -30,21 +30,20 @@ def release() -> str:
     digest, root = hashlib.sha256(), Path(gelato.__file__).parent
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    python, numpy, jit = (
-        ".".join(version.split(".")[:2]) for version in (platform.python_version(), np.__version__, numba.__version__)
-    )
+    versions = (platform.python_version(), np.__version__, numba.__version__)
+    python, numpy, jit = (".".join(version.split(".")[:2]) for version in versions)
     source = digest.hexdigest()[:8]
     return f"gelato {gelato.__version__} (source {source}, Python {python}, numpy {numpy}, numba {jit})"
 
 
-def packed(value: Any) -> Packed:
+def pack_arrays(value: Any) -> Packed:
     """A value ready to be sent, its arrays apart from it."""
     buffers: list[pickle.PickleBuffer] = []
     data = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     return data, [np.asarray(buffer.raw()).view(np.uint8) for buffer in buffers]
 
 
-def unpacked(sent: Packed) -> Any:
+def unpack_arrays(sent: Packed) -> Any:
     """The value again, without a copy of large arrays.
 
     Arrays may be written to as before, since kernels are compiled for one or the other; nothing writes to large ones.
@@ -66,11 +65,11 @@ _LATEST: dict[str, Any] = {}
 """The last value that was sent here, by its name: what a job computes once is kept from task to task."""
 
 
-def received(name: str, fetch: Callable[[], Packed]) -> Any:
-    """The value that was sent under a name."""
+def receive_job(name: str, fetch: Callable[[], Packed]) -> Any:
+    """The value sent under a name, fetched once."""
     if name not in _LATEST:
         _LATEST.clear()  # the old one goes first
-        _LATEST[name] = unpacked(fetch())
+        _LATEST[name] = unpack_arrays(fetch())
     return _LATEST[name]
 
 
@@ -81,7 +80,7 @@ _MOVED: list[tuple[Any, str, Any]] = []
 def _moved(job: Any, device: str) -> Any:
     if not (_MOVED and _MOVED[0][0] is job and _MOVED[0][1] == device):
         _MOVED.clear()
-        _MOVED.append((job, device, job.moved(device) if _usable(device) else None))
+        _MOVED.append((job, device, job.on_device(device) if _usable(device) else None))
     return _MOVED[0][2]
 
 
@@ -101,9 +100,9 @@ def run_blocks(
     begin, chosen = time.perf_counter(), [job.blocks[i] for i in blocks]
     there = None if device is None else _moved(job, device)
     if there is not None:
-        job, chosen = there, there.recut(chosen)
+        job, chosen = there, there.aligned_blocks(chosen)
     if hint is not None:
-        job.heed(hint)
+        job.take_hint(hint)
     part = job.start()
     for block in chosen:
         job.run(part, block)
@@ -111,5 +110,5 @@ def run_blocks(
 
 
 def run_call(function: Callable[[Any], Any], item: Any) -> Any:
-    """The result of a call."""
+    """The result of calling a function that was sent to this worker."""
     return function(item)

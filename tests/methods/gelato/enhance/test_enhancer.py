@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 
 from gelato.graph import Graph
 from gelato.methods.gelato.enhance.enhancer import Enhancer
-from gelato.methods.gelato.enhance.links import enhanced_links
-from gelato.methods.gelato.enhance.mlp import PairFeatures, PairMLP
-from gelato.methods.gelato.settings import ENCODERS
+from gelato.methods.gelato.settings import ENCODERS, GelatoSettings
+from gelato.networks.pair_mlp.network import PairInputs, PairMLP
+from gelato.similarity.enhanced_links import enhanced_links
 from graphs import random_graph
 
 CPU = torch.device("cpu")
@@ -35,7 +35,12 @@ def attributed(seed, *, directed=False, f=5):
 def make(graph, links, seed=0, **options):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Enhancer(graph.attributes.copy(), links, **({"alpha": 0.5, "beta": 0.25, "hidden": 8} | options))
+        given = GelatoSettings(**({"alpha": 0.5, "beta": 0.25, "hidden": 8} | options))
+        return Enhancer(graph.attributes.copy(), links, given)
+
+
+def odds_of(enhancer, keep):
+    return enhancer.net(keep if enhancer._features is None else enhancer._features)
 
 
 def blurred(net, seed=0):
@@ -115,7 +120,7 @@ PAIRS = np.array([(0, 1), (0, 5), (1, 11), (2, 3), (3, 4), (3, 9), (4, 7), (8, 1
 @EITHER_WAY
 def test_features_times_a_weight_and_its_gradient_are_those_of_the_dense_matrix(kind, directed):
     X = ATTRIBUTES[kind]
-    features = PairFeatures(X, PAIRS, directed=directed, device=CPU)
+    features = PairInputs(X, PAIRS, directed=directed, device=CPU)
     random = torch.Generator().manual_seed(0)
     weight = torch.randn(7, 2 * X.shape[1], generator=random).requires_grad_()
     above = torch.randn(len(PAIRS), 7, generator=random)
@@ -133,7 +138,7 @@ def test_the_pair_mlp_in_evaluation_equals_the_dense_formula(kind, directed):
     X = ATTRIBUTES[kind]
     torch.manual_seed(0)
     net = blurred(PairMLP(X.shape[1], hidden=6)).eval()
-    found = net(PairFeatures(X, PAIRS, directed=directed, device=CPU))
+    found = net(PairInputs(X, PAIRS, directed=directed, device=CPU))
     wanted = dense_odds(doubled(net), dense_pairs(X, PAIRS, directed), training=False)
     torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=1e-5)
 
@@ -145,7 +150,7 @@ def test_the_pair_mlp_in_training_without_dropout_and_its_gradient_equal_the_den
     torch.manual_seed(1)
     net = blurred(PairMLP(X.shape[1], hidden=6, dropout=0.0))
     exact = doubled(net)
-    found = net(PairFeatures(X, PAIRS, directed=directed, device=CPU))
+    found = net(PairInputs(X, PAIRS, directed=directed, device=CPU))
     wanted = dense_odds(exact, dense_pairs(X, PAIRS, directed), training=True)
     # a norm over few pairs may divide by a small deviation, and then rounding shows
     torch.testing.assert_close(found.double(), wanted, rtol=1e-3, atol=1e-3)
@@ -167,7 +172,7 @@ def test_a_pair_weighs_the_same_in_both_orders_unless_the_graph_is_directed(kind
     torch.manual_seed(2)
     net = PairMLP(X.shape[1], hidden=16, dropout=0.0).train(training)
     one, other = (
-        [net(PairFeatures(X, pairs, directed=directed, device=CPU)).detach() for directed in (False, True)]
+        [net(PairInputs(X, pairs, directed=directed, device=CPU)).detach() for directed in (False, True)]
         for pairs in (PAIRS, PAIRS[:, ::-1].copy())
     )
     torch.testing.assert_close(one[0], other[0], rtol=1e-6, atol=1e-6)
@@ -202,7 +207,7 @@ def test_the_mixture_is_the_same_for_every_encoder(encoder, directed):
     graph, links = attributed(7, directed=directed)
     enhancer = make(graph, links, alpha=0.25, beta=0.75, encoder=encoder).eval()
     with torch.no_grad():
-        odds = enhancer.odds(torch.ones(len(links.pairs), dtype=torch.float64)).tolist()
+        odds = odds_of(enhancer, torch.ones(len(links.pairs), dtype=torch.float64)).tolist()
     assert max(odds) - min(odds) > 1e-3
     for i, found in enumerate(weights(enhancer).tolist()):
         made = 0.75 / (1 + math.exp(-odds[i])) + 0.25 * links.similar[i]
@@ -222,7 +227,7 @@ def test_there_is_no_net_where_nothing_learned_has_weight(alpha, beta):
 def test_a_graph_without_attributes_keeps_its_weights():
     graph = random_graph(4, weighted=True)
     links = enhanced_links(graph, 0.0)
-    enhancer = Enhancer(None, links, alpha=1.0, beta=0.5)
+    enhancer = Enhancer(None, links, GelatoSettings(alpha=1.0, beta=0.5))
     assert enhancer.net is None
     assert weights(enhancer).tolist() == links.observed.tolist()
 
@@ -240,7 +245,8 @@ def every_warning():
 @pytest.mark.usefixtures("every_warning")
 def test_attributes_of_a_graph_are_taken_without_a_warning(encoder, kind):
     graph = Graph.from_edges(PAIRS, 12, attributes=ATTRIBUTES[kind])
-    enhancer = Enhancer(graph.attributes, enhanced_links(graph, 0.0), alpha=0.5, beta=0.5, encoder=encoder, hidden=4)
+    given = GelatoSettings(alpha=0.5, beta=0.5, encoder=encoder, hidden=4)
+    enhancer = Enhancer(graph.attributes, enhanced_links(graph, 0.0), given)
     assert enhancer.net is not None
 
 
@@ -259,7 +265,7 @@ def test_a_masked_link_loses_its_observed_weight_and_vanishes_unless_added(encod
     keep = torch.ones(len(links.pairs), dtype=torch.float64)
     keep[masked] = 0
     with torch.no_grad():
-        odds = (enhancer.odds(keep) if encoder == "mlp" else enhancer.net(keep)).tolist()
+        odds = odds_of(enhancer, keep).tolist()
     for i, found in enumerate(weights(enhancer, masked).tolist()):
         made = (1 - alpha) * (beta / (1 + math.exp(-odds[i])) + (1 - beta) * links.similar[i])
         if i not in masked:
@@ -311,7 +317,7 @@ def test_learned_mixing_gets_the_gradient_of_the_formula():
     enhancer = make(graph, links, alpha=0.25, beta=0.75, learn_mixing=True).eval()
     enhancer().sum().backward()
     with torch.no_grad():
-        learned = enhancer.odds(torch.ones(len(links.pairs), dtype=torch.float64)).double().sigmoid().numpy()
+        learned = odds_of(enhancer, torch.ones(len(links.pairs), dtype=torch.float64)).double().sigmoid().numpy()
     made = 0.75 * learned + 0.25 * links.similar
     by_alpha, by_beta = (links.observed - made).sum(), (0.75 * (learned - links.similar)).sum()
     wanted = [by_alpha * 0.25 * 0.75, by_beta * 0.75 * 0.25]  # of a share by its log-odds: share (1 - share)
@@ -386,7 +392,7 @@ def test_dropout_keeps_the_mean_of_what_it_drops(dropout):
     with torch.no_grad():  # a norm of factor 0 hands on its bias: the second layer then draws alone
         net.second_norm.weight.zero_()
         net.second_norm.bias.fill_(1.0)
-        features, random = PairFeatures(X, PAIRS, directed=False, device=CPU), torch.Generator().manual_seed(4)
+        features, random = PairInputs(X, PAIRS, directed=False, device=CPU), torch.Generator().manual_seed(4)
         draws = torch.stack([net(features, random) for _ in range(400)])
         wanted = net.last.weight.sum(dim=1).diff() + net.last.bias.diff()
     error = draws.std() / draws.numel() ** 0.5

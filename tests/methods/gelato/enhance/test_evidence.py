@@ -13,13 +13,13 @@ from gelato.errors import InputError
 from gelato.explain import explain_all
 from gelato.graph import Graph
 from gelato.methods.gelato.enhance import occlusion
-from gelato.methods.gelato.enhance.augmentation import similarity_of
 from gelato.methods.gelato.enhance.enhancer import Enhancer
-from gelato.methods.gelato.enhance.evidence import Evidence
-from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
+from gelato.methods.gelato.enhance.evidence import EnhancedLinkEvidence
 from gelato.methods.gelato.model import Gelato
-from gelato.methods.gelato.settings import ENCODERS
+from gelato.methods.gelato.settings import ENCODERS, GelatoSettings
 from gelato.ranking.top import top
+from gelato.similarity.enhanced_links import EnhancedLinks, enhanced_links
+from gelato.similarity.similar_pairs import similarity_of
 from gelato.splits import split
 from graphs import random_graph
 
@@ -44,7 +44,7 @@ def made(graph, *, similarity="cosine", encoder="mlp", seed=0, **shares):
     links = enhanced_links(graph, 1.0, similarity)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        enhancer = Enhancer(graph.attributes, links, hidden=8, encoder=encoder, **shares)
+        enhancer = Enhancer(graph.attributes, links, GelatoSettings(hidden=8, encoder=encoder, **shares))
         for module in enhancer.modules():
             if isinstance(module, torch.nn.BatchNorm1d):
                 module.running_mean.uniform_(0, 1)
@@ -52,7 +52,24 @@ def made(graph, *, similarity="cosine", encoder="mlp", seed=0, **shares):
     enhancer.eval()
     with torch.no_grad():
         weights = enhancer().numpy()
-    return links, enhancer, weights, Evidence(graph, links, weights, similarity=similarity, net=enhancer.net, **shares)
+    return (
+        links,
+        enhancer,
+        weights,
+        EnhancedLinkEvidence(graph, links, weights, similarity=similarity, net=enhancer.net, **shares),
+    )
+
+
+def odds_of(enhancer, keep):
+    return enhancer.net(keep if enhancer._features is None else enhancer._features)
+
+
+def edge_of(evidence, u, v):
+    return evidence.edges([(u, v)])[0]
+
+
+def attributes(evidence, u, v, limit=5):
+    return evidence.attributes_of([(u, v)], limit)[0]
 
 
 def changed(graph, u, v, i):
@@ -68,7 +85,7 @@ def brute(graph, links, enhancer, pair, i, similarity):
     similar = np.maximum(similarity_of(other, links.pairs, similarity=similarity), 0)
     changed_links = EnhancedLinks(links.n, links.directed, links.pairs, links.observed, similar, links.added)
     alpha, beta = enhancer.alpha, enhancer.beta
-    twin = Enhancer(other.attributes, changed_links, alpha=alpha, beta=beta, hidden=8).eval()
+    twin = Enhancer(other.attributes, changed_links, GelatoSettings(alpha=alpha, beta=beta, hidden=8)).eval()
     twin.load_state_dict(enhancer.state_dict())
     with torch.no_grad():
         return float(twin()[pair])
@@ -140,7 +157,7 @@ def test_links_are_taken_apart(encoder):
     graph = attributed(9)
     links, enhancer, weights, evidence = made(graph, encoder=encoder)
     with torch.no_grad():
-        learned = enhancer.odds(torch.ones(len(links.pairs), dtype=torch.float64)).double().sigmoid().numpy()
+        learned = odds_of(enhancer, torch.ones(len(links.pairs), dtype=torch.float64)).double().sigmoid().numpy()
     assert {edge.kind for edge in evidence.edges(links.pairs)} == {"observed", "attributes"}
     for i, edge in enumerate(evidence.edges(links.pairs)):
         assert edge.kind == ("observed" if links.observed[i] > 0 else "attributes")
@@ -148,22 +165,22 @@ def test_links_are_taken_apart(encoder):
         assert edge.learned == pytest.approx(learned[i], rel=1e-9)
         assert edge.similarity == links.similar[i]
     u, v = links.pairs[3].tolist()
-    assert evidence.edge(u, v) == evidence.edge(v, u) == evidence.edges(links.pairs)[3]
-    assert evidence.attributes(v, u) == evidence.attributes_of(links.pairs)[3]
+    assert edge_of(evidence, u, v) == edge_of(evidence, v, u) == evidence.edges(links.pairs)[3]
+    assert attributes(evidence, v, u) == evidence.attributes_of(links.pairs)[3]
 
 
 def test_directed_links_differ_by_direction():
     graph = attributed(10, directed=True)
     links, _, _, evidence = made(graph)
     both = [pair for pair in links.pairs.tolist() if pair[::-1] in links.pairs.tolist()]
-    assert any(evidence.edge(u, v) != evidence.edge(v, u) for u, v in both)
-    assert any(evidence.attributes(u, v) != evidence.attributes(v, u) for u, v in both)
+    assert any(edge_of(evidence, u, v) != edge_of(evidence, v, u) for u, v in both)
+    assert any(attributes(evidence, u, v) != attributes(evidence, v, u) for u, v in both)
 
 
 def test_of_a_gnn_only_the_similarity_is_told():
     graph = attributed(11)
     links, _, _, evidence = made(graph, encoder="gin")
-    plain = Evidence(graph, links, evidence.weights, **SHARES)
+    plain = EnhancedLinkEvidence(graph, links, evidence.weights, **SHARES)
     assert evidence.attributes_of(links.pairs) == plain.attributes_of(links.pairs)
     for (u, v), effects in zip(links.pairs.tolist(), plain.attributes_of(links.pairs), strict=True):
         for name, effect in effects:
@@ -177,28 +194,33 @@ def test_names_limits_and_nothing_to_tell():
     graph = attributed(12)
     named = Graph(graph.adjacency, attributes=graph.attributes, attribute_names=[f"word {i}" for i in range(graph.f)])
     links, enhancer, weights, evidence = made(graph)
-    told = Evidence(named, links, weights, net=enhancer.net, **SHARES)
-    pair = max(links.pairs.tolist(), key=lambda pair: len(evidence.attributes(*pair)))
-    long = evidence.attributes(*pair, limit=99)
-    assert len(long) > 2 and evidence.attributes(*pair, limit=2) == long[:2]
-    assert [name.replace("word", "attribute") for name, _ in told.attributes(*pair, limit=99)] == [n for n, _ in long]
+    told = EnhancedLinkEvidence(named, links, weights, net=enhancer.net, **SHARES)
+    pair = max(links.pairs.tolist(), key=lambda pair: len(attributes(evidence, *pair)))
+    long = attributes(evidence, *pair, limit=99)
+    assert len(long) > 2 and attributes(evidence, *pair, limit=2) == long[:2]
+    assert [name.replace("word", "attribute") for name, _ in attributes(told, *pair, limit=99)] == [n for n, _ in long]
     assert told.attributes_of(np.empty((0, 2))) == told.edges([]) == []
     bare = Graph(graph.adjacency)
     plain = enhanced_links(bare, 0.0)
-    alone = Evidence(bare, plain, plain.observed, alpha=1.0, beta=0.0)
-    assert alone.attributes(*plain.pairs[0]) == ()
-    assert (alone.edge(*plain.pairs[0]).learned, alone.edge(*plain.pairs[0]).similarity) == (None, None)
-    assert Evidence(graph, links, links.observed, alpha=1.0, beta=0.5).attributes_of(links.pairs[:2]) == [(), ()]
+    alone = EnhancedLinkEvidence(bare, plain, plain.observed, alpha=1.0, beta=0.0)
+    assert attributes(alone, *plain.pairs[0]) == ()
+    assert (edge_of(alone, *plain.pairs[0]).learned, edge_of(alone, *plain.pairs[0]).similarity) == (None, None)
+    assert EnhancedLinkEvidence(graph, links, links.observed, alpha=1.0, beta=0.5).attributes_of(links.pairs[:2]) == [
+        (),
+        (),
+    ]
 
 
 def test_a_newcomer_joined_by_similarity_alone_is_explained_by_it():
     """Where ``alpha`` is 1 a link that was not observed weighs what its similarity is, or nothing."""
     graph = attributed(13, signed=False)
     links = enhanced_links(graph, 1.0)
-    evidence = Evidence(graph, links, np.where(links.observed > 0, links.observed, links.similar), alpha=1.0, beta=0.0)
-    half = Evidence(graph, links, links.similar, alpha=0.0, beta=0.0)
+    evidence = EnhancedLinkEvidence(
+        graph, links, np.where(links.observed > 0, links.observed, links.similar), alpha=1.0, beta=0.0
+    )
+    half = EnhancedLinkEvidence(graph, links, links.similar, alpha=0.0, beta=0.0)
     for pair, observed in zip(links.pairs.tolist(), links.observed.tolist(), strict=True):
-        assert evidence.attributes(*pair) == (() if observed else half.attributes(*pair))
+        assert attributes(evidence, *pair) == (() if observed else attributes(half, *pair))
     assert any(evidence.attributes_of(links.pairs))
 
 
@@ -208,20 +230,20 @@ def test_what_is_no_link_of_the_model_is_refused():
     known = {tuple(pair) for pair in links.pairs.tolist()}
     u, v = next((u, v) for u in range(graph.n) for v in range(u + 1, graph.n) if (u, v) not in known)
     with pytest.raises(InputError, match=rf"\({u}, {v}\) is not a link of the enhanced graph"):
-        evidence.edge(u, v)
+        edge_of(evidence, u, v)
     with pytest.raises(InputError, match="outside"):
-        evidence.attributes(0, graph.n)
+        attributes(evidence, 0, graph.n)
     with pytest.raises(InputError, match="one weight for each of the"):
-        Evidence(graph, links, weights[1:], **SHARES)
+        EnhancedLinkEvidence(graph, links, weights[1:], **SHARES)
     with pytest.raises(InputError, match="at least 1, got 0"):
-        evidence.attributes(*links.pairs[0], limit=0)
+        attributes(evidence, *links.pairs[0], limit=0)
 
 
 def test_the_network_given_is_not_touched_and_asked_without_dropout():
     graph = attributed(15)
     links, enhancer, weights, evidence = made(graph)
     enhancer.train()
-    asked = Evidence(graph, links, weights, net=enhancer.net, **SHARES)
+    asked = EnhancedLinkEvidence(graph, links, weights, net=enhancer.net, **SHARES)
     assert asked.attributes_of(links.pairs) == evidence.attributes_of(links.pairs)
     assert enhancer.net.first.weight.dtype == torch.float32 and enhancer.net.training
 
@@ -231,8 +253,8 @@ def test_an_attribute_that_outweighs_all_others_leaves_them_as_they_are(similari
     X = np.array([[1e9, 1, 0], [1e9, 1, 1], [1, 0, 0]])
     graph = Graph.from_edges([(0, 1), (1, 2)], attributes=X)
     links = enhanced_links(graph, 0.0, similarity)
-    evidence = Evidence(graph, links, links.similar, alpha=0.0, beta=0.0, similarity=similarity)
-    assert evidence.attributes(0, 1)[0] == ("attribute 0", pytest.approx(1 - rest, abs=1e-8))
+    evidence = EnhancedLinkEvidence(graph, links, links.similar, alpha=0.0, beta=0.0, similarity=similarity)
+    assert attributes(evidence, 0, 1)[0] == ("attribute 0", pytest.approx(1 - rest, abs=1e-8))
 
 
 @pytest.mark.parametrize("options", [{}, {"learn_mixing": True}, {"encoder": "gcn"}], ids=str)
@@ -242,7 +264,7 @@ def test_a_trained_model_is_explained_by_its_own_weights(options):
     fixed = {"eta": 0.5, "alpha": 0.5, "beta": 0.5, "self_loops": "all", "hidden": 16, "batches": 4}
     model = Gelato(**fixed, epochs=2, **options).fit(parts)
     chosen = {name: model.chosen_[name] for name in ("alpha", "beta")}
-    evidence = Evidence(parts.train, model.links_, model.weights_, net=model._living().net, **chosen)
+    evidence = EnhancedLinkEvidence(parts.train, model.links_, model.weights_, net=model._live_network().net, **chosen)
     walked = model.enhanced_graph()
     edges = evidence.edges(walked.edges)
     assert [edge.weight for edge in edges] == walked.adjacency[walked.edges[:, 0], walked.edges[:, 1]].tolist()
@@ -259,5 +281,5 @@ def test_a_trained_model_is_explained_by_its_own_weights(options):
         for (u, v), edge in found.edges.items():
             assert edge.weight == (1.0 if u == v else walked.adjacency[u, v])
             assert (edge.kind == "observed") == (parts.train.adjacency[u, v] != 0)
-            assert dict(edge.attributes) == ({} if u == v else pytest.approx(dict(evidence.attributes(u, v))))
+            assert dict(edge.attributes) == ({} if u == v else pytest.approx(dict(attributes(evidence, u, v))))
         assert found.reason()

@@ -6,8 +6,9 @@ import torch
 from scipy.sparse import csr_array
 
 from gelato.graph import Graph
-from gelato.methods.gelato.enhance.gnn import GraphEncoder
-from gelato.methods.gelato.enhance.links import EnhancedLinks, enhanced_links
+from gelato.methods.gelato.enhance.enhancer import GraphEncoder
+from gelato.methods.gelato.settings import GelatoSettings
+from gelato.similarity.enhanced_links import EnhancedLinks, enhanced_links
 from graphs import random_graph
 
 CPU = torch.device("cpu")
@@ -33,7 +34,7 @@ def encoder(X, links, kind, *, dropout=0.5, seed=0):
     """An encoder with statistics, scales and eps as after some training, so that leaving one out shows."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        made = GraphEncoder(X.copy(), links, kind=kind, hidden=HIDDEN, dropout=dropout, device=CPU)
+        made = GraphEncoder(X.copy(), links, GelatoSettings(encoder=kind, hidden=HIDDEN, dropout=dropout), CPU)
         for norm in made.norms:
             for part, low in ((norm.weight, 0.5), (norm.bias, -0.5), (norm.running_mean, 0), (norm.running_var, 1)):
                 part.data.copy_(low + torch.rand(part.shape))

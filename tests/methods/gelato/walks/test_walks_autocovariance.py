@@ -11,14 +11,10 @@ from hypothesis import strategies as st
 import reference
 import reference_training as naive
 from gelato.errors import InputError
-from gelato.methods.gelato.walks.autocovariance import standardized
-from gelato.methods.gelato.walks.batched import BatchedWalks
-from gelato.methods.gelato.walks.choice import walks_of
-from gelato.methods.gelato.walks.dense import DenseWalks
-from gelato.methods.gelato.walks.laid_out import LaidOutWalks
-from gelato.methods.gelato.walks.listed import Listed
-from gelato.methods.gelato.walks.support import SupportWalks
-from gelato.methods.gelato.walks.topology import Topology
+from gelato.methods.gelato.walks.autocovariance import standardized, walks_of
+from gelato.methods.gelato.walks.full import BatchedWalks, DenseWalks
+from gelato.methods.gelato.walks.sparse import SegmentWalks, SupportWalks
+from gelato.methods.gelato.walks.topology import Listed, Topology
 from graphs import cycle, graphs, path, random_graph, star
 
 TINY = 1e-21
@@ -26,10 +22,10 @@ DOUBLE, SINGLE = torch.float64, torch.float32
 
 WAYS = {
     "support": lambda pattern, dtype: SupportWalks(pattern, 3, dtype=dtype),
-    "laid out": lambda pattern, dtype: LaidOutWalks(pattern, device="cpu", dtype=dtype),
+    "laid out": lambda pattern, dtype: SegmentWalks(pattern, device="cpu", dtype=dtype),
     "dense": lambda pattern, dtype: DenseWalks(pattern, device="cpu", dtype=dtype),
-    "dense, five columns at a time": lambda pattern, dtype: DenseWalks(pattern, device="cpu", dtype=dtype, columns=5),
-    "batched": lambda pattern, dtype: BatchedWalks(pattern, 3, device="cpu", rows=4),
+    "dense, five columns at a time": lambda pattern, dtype: DenseWalks(pattern, device="cpu", dtype=dtype, size=5),
+    "batched": lambda pattern, dtype: BatchedWalks(pattern, 3, device="cpu", size=4),
 }
 """Of three steps on an undirected graph."""
 
@@ -188,7 +184,7 @@ def test_scores_and_gradients_of_any_number_of_steps_equal_the_formula(directed,
     assume(well_conditioned(case, steps))
     for way in (
         lambda pattern: SupportWalks(pattern, steps),
-        lambda pattern: BatchedWalks(pattern, steps, device="cpu", rows=5),
+        lambda pattern: BatchedWalks(pattern, steps, device="cpu", size=5),
     ):
         check_against_the_formula(way, case, steps, tolerance=1e-9)
 
@@ -362,7 +358,7 @@ def test_the_number_of_threads_changes_no_bit(directed, steps, dtype):
 def test_the_number_of_threads_changes_no_bit_of_laid_out_walks():
     case = case_of(random_graph(1, nodes=80, weighted=True))
     pattern, pairs = case.topology.pattern, every_pair(case)
-    walks = [LaidOutWalks(pattern, device="cpu", threads=threads) for threads in (1, 2, 3)]
+    walks = [SegmentWalks(pattern, device="cpu", threads=threads) for threads in (1, 2, 3)]
     assert same_bits([both_by(each, case, pairs, 3) for each in walks])
 
 
@@ -370,7 +366,7 @@ def test_the_number_of_columns_at_a_time_changes_nothing_beyond_rounding():
     case = case_of(random_graph(1, nodes=40, weighted=True))
     pattern, pairs = case.topology.pattern, every_pair(case)
     results = [
-        both_by(DenseWalks(pattern, device="cpu", dtype=DOUBLE, columns=columns), case, pairs, 3)
+        both_by(DenseWalks(pattern, device="cpu", dtype=DOUBLE, size=columns), case, pairs, 3)
         for columns in (1, 7, case.n - 1, case.n)
     ]
     for other in results[1:]:

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 
 from gelato.errors import InputError
 from gelato.graph import Graph, check_nodes, pair_keys
-from gelato.methods.gelato.enhance.links import EnhancedLinks
 from gelato.methods.gelato.enhance.occlusion import columns_of, learned_effects, similar_without
+from gelato.similarity.enhanced_links import EnhancedLinks
 
 LEAST = 1e-12
 """Effects up to this are rounding."""
@@ -27,7 +27,7 @@ Effects = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
-class LinkEvidence:
+class LinkComposition:
     """What one link of the enhanced graph is made of.
 
     Attributes:
@@ -43,7 +43,7 @@ class LinkEvidence:
     similarity: float | None
 
 
-class Evidence:
+class EnhancedLinkEvidence:
     """What a model knows about the links of its enhanced graph.
 
     Args:
@@ -81,7 +81,7 @@ class Evidence:
         self._keys = pair_keys(links.pairs, links.n)
         self._net: Any = None
         if net is not None and alpha < 1 and beta > 0:
-            from gelato.methods.gelato.enhance.mlp import PairMLP  # which loads torch
+            from gelato.networks.pair_mlp.network import PairMLP  # which loads torch
 
             if isinstance(net, PairMLP):
                 self._net = copy.deepcopy(net).cpu().double().eval()  # double: small effects are differences
@@ -90,13 +90,9 @@ class Evidence:
             self._X = csr_array(graph.attributes).astype(np.float64)
             self._X.eliminate_zeros()
 
-    def edge(self, u: int, v: int) -> LinkEvidence:
-        """What the link ``(u, v)`` of the enhanced graph is made of."""
-        return self.edges([(u, v)])[0]
-
-    def edges(self, pairs: ArrayLike) -> list[LinkEvidence]:
-        """The same for ``(p, 2)`` links."""
-        place = self._places(pairs)
+    def edges(self, pairs: ArrayLike) -> list[LinkComposition]:
+        """The composition of ``(p, 2)`` links."""
+        place = self._positions(pairs)
         observed, similar, weight = self.links.observed[place], self.links.similar[place], self.weights[place]
         share = (1 - self.alpha) * self.beta
         learned: list[float | None] = [None] * len(place)
@@ -108,19 +104,15 @@ class Evidence:
         if self.alpha == 1 and self.graph.f == 0:
             alike = [None] * len(place)
         return [
-            LinkEvidence("observed" if seen else "attributes", *rest)
+            LinkComposition("observed" if seen else "attributes", *rest)
             for seen, *rest in zip((observed > 0).tolist(), weight.tolist(), learned, alike, strict=True)
         ]
 
-    def attributes(self, u: int, v: int, limit: int = 5) -> Effects:
-        """The attributes that speak most for the link ``(u, v)``: those of positive effect, the largest first."""
-        return self.attributes_of([(u, v)], limit)[0]
-
     def attributes_of(self, pairs: ArrayLike, limit: int = 5) -> list[Effects]:
-        """The same for ``(p, 2)`` links, together."""
+        """The attributes that speak most for each of ``(p, 2)`` links: those of positive effect, the largest first."""
         if limit < 1:
             raise InputError(f"the number of attributes to list must be at least 1, got {limit}")
-        place = self._places(pairs)
+        place = self._positions(pairs)
         listed, X, share = self.links.pairs[place], self._X, self._similar_share(place)
         if X is None or len(listed) == 0 or (self._net is None and not share.any()):
             return [()] * len(listed)
@@ -135,7 +127,7 @@ class Evidence:
             for effect, mine in zip(effects, learned, strict=True):
                 effect += (1 - self.alpha) * self.beta * mine
         return [
-            self._told(column, scale * effect, limit)
+            self._named_effects(column, scale * effect, limit)
             for column, effect, scale in zip(columns, effects, self.scale[place].tolist(), strict=True)
         ]
 
@@ -150,7 +142,7 @@ class Evidence:
             share[(self.links.observed[place] == 0) & (self.weights[place] > 0)] = 1.0
         return share
 
-    def _told(self, column: NDArray[np.int64], effect: NDArray[np.float64], limit: int) -> Effects:
+    def _named_effects(self, column: NDArray[np.int64], effect: NDArray[np.float64], limit: int) -> Effects:
         """The names of the ``limit`` largest positive effects, ties in the order of attributes."""
         best = np.argsort(-np.round(effect / LEAST), kind="stable")[:limit]
         best = best[effect[best] > LEAST]
@@ -158,7 +150,7 @@ class Evidence:
         names = [f"attribute {i}" if named is None else str(named[i]) for i in column[best].tolist()]
         return tuple(zip(names, effect[best].tolist(), strict=True))
 
-    def _places(self, pairs: ArrayLike) -> NDArray[np.int64]:
+    def _positions(self, pairs: ArrayLike) -> NDArray[np.int64]:
         """``(p,)`` where the pairs are among the links."""
         given = np.asarray(pairs, np.int64).reshape(-1, 2)
         check_nodes(given, self.links.n)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gelato.graph import Graph, Pairs
-from gelato.methods.gelato.enhance.augmentation import similarity_of
+from gelato.similarity.similar_pairs import similarity_of
 
 Columns = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -1,48 +1,16 @@
-"""Standardised autocovariance of listed pairs, with gradients; its deviation over all pairs in closed form."""
+"""Standardised autocovariance of listed pairs, with gradients, and the choice of how its walks are computed."""
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
 from torch import Tensor
 
-from gelato.graph import Pairs
-from gelato.methods.gelato.walks.listed import Listed
-from gelato.methods.gelato.walks.topology import Matrices, Topology
-
-
-class Walks(Protocol):
-    """How the entries of ``M = A (D^-1 A)^(t-1)`` are computed; every way gives the same numbers.
-
-    Reached pairs have places, whole numbers by which they are known; ``complete`` says that all pairs are reached, and
-    ``replayable`` that no call waits for the device, so that a CUDA graph can record it.
-    """
-
-    complete: bool
-    replayable: bool
-
-    def __call__(self, matrices: Matrices, a: Tensor, b: Tensor, listed: Listed) -> tuple[Tensor, Tensor]:
-        """``(p,)`` ``a M_uv - b d_u d_v`` of listed pairs, and the sum of ``M^2`` over all ``n^2`` entries."""
-
-    def find(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """``(p,)`` places of renamed pairs, -1 for those that are not reached."""
-
-    def reached(self) -> Pairs:
-        """``(s, 2)`` every reached pair of two different nodes; asked for only unless ``complete``."""
-
-    def unlinked(self, links: Pairs, labels: NDArray[np.int64] | None, sides: NDArray[np.int8] | None = None) -> Tensor:
-        """``(q,)`` places of the reached pairs that are no links, inside one part and across the sides, if any."""
-
-    def listed(self, place: Tensor) -> Listed:
-        """The pairs at some places."""
-
-    def best(
-        self, matrices: Matrices, a: Tensor, b: Tensor, excluded: Tensor, k: int, sides: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Scores ``a M_uv - b d_u d_v`` of the ``k`` best reached pairs but the ``excluded``, and their places.
-
-        With ``(n,)`` sides, of pairs across; where these are fewer than ``k``, the last scores are minus infinity.
-        """
+from gelato.kernels.walk_gradients import Pattern, reached_fraction
+from gelato.methods.gelato.walks.contract import Walks
+from gelato.methods.gelato.walks.full import BatchedWalks, DenseWalks
+from gelato.methods.gelato.walks.sparse import SegmentWalks, SupportWalks
+from gelato.methods.gelato.walks.topology import Listed, Topology
 
 
 class Standardized(NamedTuple):
@@ -75,3 +43,27 @@ def standardized(topology: Topology, walks: Walks, weights: Tensor, listed: List
     variance = (squares / vol**2 - 2 * quadratic / vol**3 + (d * d).sum() ** 2 / vol**4) / topology.n**2
     deviation = variance.sqrt()
     return Standardized(score / deviation, d, 1 / (vol**2 * deviation))
+
+
+FULL = {"cpu": 0.9, "cuda": 0.15}
+"""From this share of all pairs on, whole columns are computed: on a GPU dense work is cheap, on a CPU it is not."""
+
+MEMORY = 16 << 30
+"""Bytes that three ``n x n`` matrices may take: 37,837 nodes in single precision, 26,754 in double.
+
+Beyond, no ``n x n`` matrix is made, and memory grows with the number of pairs that walks reach, however many they are.
+"""
+
+
+def walks_of(
+    pattern: Pattern, steps: int, device: torch.device, *, dtype: torch.dtype, threads: int | None = None
+) -> Walks:
+    """The fastest way for a pattern. Three steps on undirected graphs have special ways, others whole rows on a GPU."""
+    special = pattern.symmetric and steps == 3
+    few = 3 * pattern.n**2 * dtype.itemsize <= MEMORY
+    how: dict[str, Any] = {"device": device, "dtype": dtype, "threads": threads}
+    if special and few and reached_fraction(pattern, steps, np.random.default_rng(0)) >= FULL[device.type]:
+        return DenseWalks(pattern, **how)
+    if device.type == "cpu" or not (special or few):
+        return SupportWalks(pattern, steps, **how)
+    return SegmentWalks(pattern, **how) if special else BatchedWalks(pattern, steps, **how)  # which lists all pairs

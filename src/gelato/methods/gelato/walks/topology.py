@@ -8,8 +8,26 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gelato.graph import Pairs
-from gelato.kernels.power import Pattern
-from gelato.methods.gelato.walks.linear import Selection
+from gelato.kernels.walk_gradients import Pattern
+from gelato.torch_ops.gather import Selection
+
+
+class Listed(NamedTuple):
+    """Pairs by new names of their nodes, and their place among the reached pairs, or -1."""
+
+    u: Tensor
+    v: Tensor
+    place: Tensor
+
+
+def node_sums(node: Tensor, x: Tensor, n: int) -> Tensor:
+    """``(n,)`` sum of ``x (p,)`` over the positions of each node, added in a fixed order."""
+    if x.device.type == "cpu":
+        return torch.zeros(n, dtype=x.dtype).index_add_(0, node, x)
+    ordered, order = torch.sort(node, stable=True)
+    offsets = torch.searchsorted(ordered, torch.arange(n + 1, device=node.device))
+    return torch.segment_reduce(x[order], "sum", offsets=offsets, initial=0, unsafe=True)
+
 
 SelfLoops = Literal["isolated", "all"]
 
@@ -52,36 +70,31 @@ class Topology:
         self_loops: SelfLoops = "isolated",
         device: torch.device | str = "cpu",
     ) -> None:
-        device = torch.device(device)
+        self.device = device = torch.device(device)
         size = np.bincount(pairs.ravel(), minlength=n)
         self.n = n
         self.order: NDArray[np.int64] = np.argsort(-size, kind="stable")
         self.rank: NDArray[np.int64] = np.empty(n, np.int64)
         self.rank[self.order] = np.arange(n)
-        u, v = self.rank[pairs].T
-        link = np.arange(len(pairs))
-        row, column, entry_link = [u], [v], [link]
+        (rows, columns), links = self.rank[pairs].T, np.arange(len(pairs))
         if not directed:
-            row, column, entry_link = [u, v], [v, u], [link, link]
+            rows, columns, links = np.append(rows, columns), np.append(columns, rows), np.tile(links, 2)
         # a bare node of an undirected graph meets nobody: its loop needs no entry
         if self_loops == "all" or directed:
-            row, column = [*row, np.arange(n)], [*column, np.arange(n)]
-            entry_link = [*entry_link, np.full(n, len(pairs))]
-        rows, columns, links = (np.concatenate(part) for part in (row, column, entry_link))
+            rows, columns = np.append(rows, np.arange(n)), np.append(columns, np.arange(n))
+            links = np.append(links, np.full(n, len(pairs)))
         by_place = np.lexsort([columns, rows])
         rows, columns, links = rows[by_place], columns[by_place], links[by_place]
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
         self.pattern = Pattern(indptr, columns.astype(np.int32), not directed)
-        self.device = device
         self.self_loops: SelfLoops = self_loops
         self._loops_for_bare = self_loops == "isolated"
         self._diagonal = torch.as_tensor(np.flatnonzero(rows == columns), device=device)
-        self._rows = Selection(rows, n, device)
-        self._columns = Selection(columns, n, device)
+        self._rows, self._columns = Selection(rows, n, device), Selection(columns, n, device)
         self._links = Selection(links, len(pairs) + 1, device)
 
     def renamed(self, pairs: Pairs) -> Pairs:
-        """The same pairs by the new names, ``u < v`` when undirected."""
+        """The pairs by the new names of their nodes, ``u < v`` when undirected."""
         named: Pairs = self.rank[pairs]
         return np.sort(named, axis=1) if self.pattern.symmetric else named
 

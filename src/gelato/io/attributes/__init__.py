@@ -1,0 +1,1 @@
+"""Attributes of nodes: from the columns of a table to a matrix."""

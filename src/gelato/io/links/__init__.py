@@ -1,0 +1,1 @@
+"""Links of tables: their columns, their nodes, and what was read."""

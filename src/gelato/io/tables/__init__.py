@@ -1,0 +1,1 @@
+"""Tables of text, parquet files and frames, as columns."""

@@ -1,0 +1,1 @@
+"""Writing tables, predicted links and JSON; checking where they go."""

@@ -1,1 +1,0 @@
-"""Shrunk spectra: a polynomial filter of the scaled adjacency whose link weights are learned, with gradients."""

@@ -1,0 +1,1 @@
+"""Networks and frameworks that several methods share."""

@@ -1,0 +1,1 @@
+"""The MLP on the attributes of two nodes."""

@@ -1,0 +1,1 @@
+"""Similarity of node attributes, and graphs with links between similar nodes."""

@@ -1,0 +1,1 @@
+"""Eigenvectors of the degree-scaled adjacency, and scores from them."""
