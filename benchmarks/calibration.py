@@ -1,4 +1,6 @@
-"""Stated against observed precision: ``GELATO_DATA=DIR python benchmarks/calibration.py [--method NAME] [GRAPH ...]``.
+"""Stated against observed precision.
+
+    GELATO_DATA=DIR python benchmarks/calibration.py [--method NAME] [--splits 3] [GRAPH ...]
 
 A tenth of the links of each graph is taken away and never shown to the tool, which then suggests links and states what
 to expect of them; the links taken away say what was right. Links are taken away at random, or the latest ones, and the
@@ -6,9 +8,9 @@ list is narrowed in the ways the command allows. Prints every case, how many int
 the chances of single suggestions.
 """
 
+import argparse
 import itertools
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,14 +70,14 @@ def fitted(method: str, known: Graph) -> LinkPredictor:
     return make(method, **METHODS[method].quick).fit(known)
 
 
-def at_random(name: str, method: str) -> Iterator[Case]:
+def at_random(name: str, method: str, seed: int) -> Iterator[Case]:
     """A tenth of the links is taken away at random; lists are narrowed where nothing is learned."""
-    hidden = split(load(name)).test
+    hidden = split(load(name), seed).test
     known = load(name).without(hidden)
     model = fitted(method, known)
     for way, choice in choices().items():
         if way == "all" or METHODS[method].score is not None:
-            yield tested(f"{name}, {way}", model, known, hidden, choice)
+            yield tested(f"{name} {seed}, {way}", model, known, hidden, choice)
 
 
 def in_time(name: str, graph: Graph) -> Iterator[Case]:
@@ -103,11 +105,16 @@ def histories(folder: Path) -> Iterator[tuple[str, Graph]]:
     yield "co-stars", read_graph(folder / "movie_metadata.csv", among=people, time="title_year", missing="drop")
 
 
-def main(names: list[str], method: str = "ac") -> None:
+def main() -> None:
     """Print all cases."""
-    if names[:1] == ["--method"]:
-        method, names = names[1], names[2:]
-    cases = [case for name in names or GRAPHS for case in at_random(name, method)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="GRAPH")
+    parser.add_argument("--method", default="ac")
+    parser.add_argument("--splits", type=int, default=1, help="how many times a tenth is taken away")
+    args = parser.parse_args()
+    names: list[str] = args.names
+    seeds = range(args.splits)
+    cases = [case for name in names or GRAPHS for seed in seeds for case in at_random(name, args.method, seed)]
     raw = Path(os.environ.get("GELATO_DATA", ".")) / "raw"
     if not names and raw.is_dir():
         cases += [case for name, graph in histories(raw) for case in in_time(name, graph)]
@@ -143,4 +150,4 @@ def main(names: list[str], method: str = "ac") -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -9,9 +9,11 @@ from gelato import make, split
 from gelato.datasets import block_model
 from gelato.graph import pair_keys
 from gelato.methods.boosted import model as module
+from gelato.methods.boosted.fold_rows import fold_of_pairs
 from gelato.methods.boosted.model import Boosted
+from gelato.methods.boosted.rehearsed_folds import times_counted
 from gelato.methods.boosted.second_stage import learn_second_stage
-from gelato.methods.boosted.settings import BoostedSettings
+from gelato.methods.boosted.settings import BoostedSettings, leaves_out
 from gelato.methods.factory import open_run
 from gelato.prediction.hidden_link_trials import trials
 from gelato.prediction.precision import expected_precision
@@ -40,15 +42,16 @@ def fold_rows_of(graph):
     return [model._fold_rows(none, hidden, views, fold) for fold in range(len(hidden))]
 
 
+@pytest.mark.parametrize("bags", [3, 7])
 @pytest.mark.parametrize("fold", range(4))
-def test_what_ranks_a_fold_has_not_learned_from_its_rows(graph, fold):
+def test_what_ranks_a_fold_has_not_learned_from_its_rows(graph, fold, bags):
     """Other labels of a fold change the trees and the networks that learn from it, and not those that rank it."""
     rows = fold_rows_of(graph)
     learned = np.flatnonzero(rows[fold].weights)
     labels = rows[fold].labels.copy()
     labels[learned] = labels[learned][::-1]
     other = [replace(each, labels=labels) if i == fold else each for i, each in enumerate(rows)]
-    settings = BoostedSettings(**QUICK)
+    settings = BoostedSettings(**{**QUICK, "bags": bags})
     one, two = (learn_second_stage(each, 2, settings, apart=True) for each in (rows, other))
     features = rows[fold].features
     for name, scores in one.without(fold).scores(features, 1).items():
@@ -56,6 +59,17 @@ def test_what_ranks_a_fold_has_not_learned_from_its_rows(graph, fold):
         assert not np.array_equal(one.together().scores(features, 1)[name], two.together().scores(features, 1)[name])
     learned_from = one.without((fold + 1) % 4 if fold % 2 == 0 else (fold + 3) % 4)  # another bag, another network
     assert learned_from.scores(features, 1).keys() == {"trees", "trees and networks"}
+
+
+def test_ten_bags_leave_out_five_groups_of_folds_and_two_of_them_rank_each():
+    folds = np.arange(10)
+    gone = np.array([leaves_out(bag, folds, 10) for bag in range(10)])
+    assert (gone.sum(axis=0) == 2).all() and (gone.sum(axis=1) == 2).all()
+    keys = np.arange(20_000)
+    of_pairs, counted = fold_of_pairs(keys, 10), times_counted(keys, 3, 10, [10])
+    assert counted.sum() == pytest.approx(len(keys), rel=0.05)
+    for bag in np.flatnonzero(gone[:, 3]):
+        assert gone[bag][of_pairs[counted > 0]].all()
 
 
 def test_the_links_of_a_fold_are_hidden_from_all_that_ranks_it(graph, whole):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gelato.errors import InputError, MissingDependency
 from gelato.kernels.threads import default_threads, run_long
-from gelato.methods.boosted.settings import BoostedSettings
+from gelato.methods.boosted.settings import BoostedSettings, leaves_out
 from gelato.methods.boosted.trees import Forest
 
 PER_LEAF, RIDGE, COLUMNS = 50, 5.0, 0.5
@@ -39,8 +39,7 @@ def grow_bags(
 ) -> list[Forest]:
     """Bags of trees for ``(p, c)`` features of ``(p,)`` labelled rows, which count as often as their weights say.
 
-    If the ``(p,)`` folds of the rows are given, the ``b``-th of ``B`` bags learns from no fold ``i`` with
-    ``i mod B = b``.
+    If the ``(p,)`` folds of the rows are given, each bag learns from none that it ``leaves_out``.
     """
     seeds = range(settings.random_state, settings.random_state + (settings.bags or 1))
     return [_forest(bag) for bag in _bags(features, labels, weights, settings, seeds, folds)]
@@ -110,7 +109,7 @@ def _bags(
         own = parameters | {"bagging_seed": seed % 2**31, "feature_fraction_seed": (seed + 1) % 2**31}
         rows = data
         if folds is not None:
-            rows = data.subset(np.flatnonzero(folds % len(seeds) != seed - seeds[0]), params=own)
+            rows = data.subset(np.flatnonzero(~leaves_out(seed - seeds[0], folds, len(seeds))), params=own)
         model = lightgbm.train(own, rows, settings.trees or settings.usual.trees, callbacks=[unless_stopped])
         return [_tree(each["tree_structure"]) for each in model.dump_model()["tree_info"]]
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gelato.graph import Graph, Pairs, pair_keys, positions_of
 from gelato.io.untrusted import check_range, check_values, checked_array
 from gelato.methods.boosted.fold_rows import fold_of_pairs
+from gelato.methods.boosted.settings import leaves_out
 from gelato.prediction.hidden_link_trials import Trial
 from gelato.scores import LiftedScores
 from gelato.scores.autocovariance import autocovariance
@@ -79,12 +80,12 @@ class RehearsedFold:
 def times_counted(keys: NDArray[np.int64], fold: int, folds: int, learners: Sequence[int]) -> NDArray[np.float32]:
     """``(l,)`` how many candidates each stands for in the ranking of a fold by what has left it out.
 
-    A pair that is no link of any fold is learned from in one fold, ``h``. The ``i mod c``-th of ``c`` learners of a
-    kind ranks fold ``i``, and has learned from the pair unless ``h mod c = i mod c``: then the pair counts as often as
-    there are folds for each such ``h``, and not at all otherwise.
+    A pair that is no link of any fold is learned from in one fold, ``h``. Those of the ``c`` learners of a kind that
+    leave out a fold rank it, and they have learned from the pair unless they leave out ``h`` too: then the pair counts
+    as often as there are folds for each such ``h``, and not at all otherwise.
     """
     unseen = np.ones(folds, bool)
     for c in learners:
-        unseen &= np.arange(folds) % c == fold % c
+        unseen &= leaves_out(fold, np.arange(folds), c)
     times = np.where(unseen, folds / unseen.sum(), 0.0).astype(np.float32)
     return times[fold_of_pairs(keys, folds)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gelato.methods.boosted.fold_rows import FoldRows
 from gelato.methods.boosted.network import FeatureNetwork
 from gelato.methods.boosted.ranker import grow_bags
-from gelato.methods.boosted.settings import BoostedSettings
+from gelato.methods.boosted.settings import BoostedSettings, leaves_out
 from gelato.methods.boosted.trees import Forest
 
 TREES, BOTH = "trees", "trees and networks"
@@ -78,8 +78,12 @@ class Learners:
 
     def without(self, fold: int) -> SecondStage:
         """Those that have not learned from a fold."""
-        bag = self.bags[fold % len(self.bags)]
-        return SecondStage(bag, self.network and self.network.among([fold % len(self.network.last)]))
+
+        def apart(count: int) -> list[int]:
+            return [i for i in range(count) if leaves_out(i, np.array([fold]), count)[0]]
+
+        bags = [self.bags[i] for i in apart(len(self.bags))]
+        return SecondStage(Forest.mean(bags), self.network and self.network.among(apart(len(self.network.last))))
 
 
 def learn_second_stage(done: Sequence[FoldRows], networks: int, settings: BoostedSettings, apart: bool) -> Learners:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from gelato.prediction.options import Settings, checked_field, fraction, is_whole, number, one_of, text, whole_number
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gelato.graph import Graph
 
 
@@ -44,7 +47,7 @@ class Effort(NamedTuple):
 
 
 EFFORTS = {
-    "quick": Effort(10, 256, 4, 150, 3, 5, 2, 10, 150_000, 1_500_000, 200_000, 0.08, 5),
+    "quick": Effort(10, 256, 4, 150, 3, 10, 2, 10, 150_000, 1_500_000, 200_000, 0.08, 5),
     "full": Effort(10, 1024, 6, 300, 3, 12, 2, 12, 400_000, 4_000_000, 500_000, 0.04, 0),
 }
 
@@ -59,9 +62,21 @@ LINKS_FOR_A_NETWORK = 20_000
 
 LEAST_CANDIDATES = 20_000
 
+GROUPS = 5
+"""Groups of folds that learners leave out, at most; the more there are, the more each of them learns from."""
 
 MOST_LEAVES = 131_072
 """Of a tree of LightGBM."""
+
+
+def leaves_out(learner: int, folds: "NDArray[np.int64]", learners: int) -> "NDArray[np.bool_]":
+    """``(p,)`` whether a bag of trees or a network, one of so many, learns from no rows of these folds.
+
+    There are ``g = min(learners, 5)`` groups of folds; the ``l``-th learner leaves out every fold ``i`` with
+    ``i mod g = l mod g``.
+    """
+    groups = min(learners, GROUPS)
+    return folds % groups == learner % groups
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from gelato.methods.boosted.network import FeatureNetwork, Matrix, quantile_knots, quantile_scaled
-from gelato.methods.boosted.settings import BoostedSettings
+from gelato.methods.boosted.settings import BoostedSettings, leaves_out
 from gelato.training.task import AdamW
 from gelato.training.trained_predictor import device_of
 
@@ -32,8 +32,8 @@ def train_networks(
 ) -> FeatureNetwork:
     """``count`` networks for ``(p, c)`` features of ``(p,)`` labelled rows, which count as often as their weights say.
 
-    The features are scaled in place. If the ``(p,)`` folds of the rows are given, the ``s``-th network learns from no
-    fold ``i`` with ``i mod count = s``.
+    The features are scaled in place. If the ``(p,)`` folds of the rows are given, each network learns from none that it
+    ``leaves_out``.
     """
     random = np.random.default_rng((settings.random_state, 3))
     sample = random.choice(len(features), min(SAMPLE, len(features)), replace=False)
@@ -49,7 +49,7 @@ def train_networks(
     for network in range(count):
         own = rows
         if folds is not None:
-            learned = torch.from_numpy(np.flatnonzero(folds % count != network)).to(device)
+            learned = torch.from_numpy(np.flatnonzero(~leaves_out(network, folds, count))).to(device)
             own = rows[0][learned], rows[1][learned], rows[2][learned]
         layers.append([part.cpu().numpy() for part in _fitted(*own, settings.random_state + network)])
     first, first_bias, second, second_bias, last, last_bias = (np.stack(part) for part in zip(*layers, strict=True))
