@@ -23,7 +23,7 @@ from gelato.runs.files import CHECKPOINT, MODEL
 
 TRAINED = [name for name, method in METHODS.items() if "epochs" in method.options()]
 SHORT = {"epochs": 4, "patience": None, "hidden": 8, "batches": 2, "eta": 0.25, "alpha": 0.5, "beta": 0.5}
-SHORT |= {"power": 0.25, "rank": 6, "shrink": "soft", "self_loops": "all", "batch_size": 40, "passes": 1}
+SHORT |= {"power": 0.25, "rank": 6, "shrink": "soft", "self_loops": "all", "batch_size": 40, "passes": 1, "edges": 50}
 SHORT |= {"effort": "quick", "folds": 2, "trees": 5, "candidates": 1000}
 
 
