@@ -3,10 +3,10 @@
     GELATO_DATA=DIR python benchmarks/balanced.py run FILE --graphs cora,citeseer --methods ncn,buddy --seeds 3
     python benchmarks/balanced.py table FILE
 
-Links are split 70/10/20 unless ``--ratios`` gives other shares to validate and test by; training is biased and the epoch is kept by balanced validation hits@100. ``--component``
-keeps the largest connected component and ``--seen`` adds the validation links at test time, as the protocol of BUDDY
-does. It flatters every method, and serves only to hold ours against published figures. ``run`` appends one line of
-JSON for each graph, method and seed, and does not run again what the file has.
+Links are split 70/10/20, or with ``--ratios 0.05,0.1`` as 85/5/10; training is biased and the epoch is kept by balanced
+validation hits@100. ``--component`` keeps the largest connected component and ``--seen`` adds the validation links at
+test time, as the protocol of BUDDY does. It flatters every method, and serves only to hold ours against published
+figures. ``run`` appends one line of JSON for each graph, method and seed, and does not run again what the file has.
 """
 
 import argparse

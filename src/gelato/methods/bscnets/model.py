@@ -55,12 +55,15 @@ class BlockSimplicialMap(nn.Module):
     def forward(self, lower: Tensor, hodge: Tensor, slot: Tensor) -> Tensor:
         """``(inputs, width)`` from ``(e, e)`` squared Laplacians of the links in these ``(e,)`` slots."""
         W, slots = self.weights, self.slots
+        entering: Tensor = W["entering"]
+        if len(slot) == 0:
+            return entering.new_zeros(len(entering), W["leaving"].shape[1])
         first, second = lower @ take_rows(W["lower"], slot), hodge @ take_rows(W["hodge"], slot)
         M = take_rows(W["off"] @ self._by_slot(first, slot), slot) @ second.T
         both = torch.cat([slot, slot + slots])
         leaving = take_rows(W["leaving"], both)
         parts = softmax_of_two(lower, M, leaving), softmax_of_two(M.T, hodge, leaving)
-        return W["entering"] @ torch.cat([self._by_slot(part, slot) for part in parts])
+        return entering @ torch.cat([self._by_slot(part, slot) for part in parts])
 
     def _by_slot(self, rows: Tensor, slot: Tensor) -> Tensor:
         """The rows at their slots, zeros at empty ones."""
@@ -68,11 +71,11 @@ class BlockSimplicialMap(nn.Module):
 
 
 class BscnetsNetwork(PairNetwork):
-    """``s_uv = 2 - |MLP([(g_u - g_v)^2 ; (z_u - z_v)^2 / 10])|``: block simplicial complex networks (Chen et al., AAAI 2022).
+    """``s_uv = 2 - |MLP([(g_u - g_v)^2 ; (z_u - z_v)^2 / 10])|``: block simplicial complex networks.
 
-    ``g`` are two graph convolutions, ``Z = X W_e S W_s`` with the ``BlockSimplicialMap`` of the complex of the links
-    that a view has; rows of both that are longer than 1 are scaled to 1. So a masked link is neither a message nor a
-    simplex. The original maps ``s_uv`` by a sigmoid (the Fermi-Dirac decoder).
+    By Chen et al. (AAAI 2022). ``g`` are two graph convolutions, ``Z = X W_e S W_s`` with the ``BlockSimplicialMap`` of
+    the complex of the links that a view has; rows of both that are longer than 1 are scaled to 1. So a masked link is
+    neither a message nor a simplex. The original maps ``s_uv`` by a sigmoid (the Fermi-Dirac decoder).
 
     Which links the complex has, and which learned rows belong to them, follows from the attributes of their nodes
     (without any, from their places), so that nodes may come in any order. In a graph of other nodes, other links take
@@ -139,9 +142,9 @@ def softmax_of_two(left: Tensor, right: Tensor, factor: Tensor) -> Tensor:
     parts = [part.relu() for part in (left, right)]
     most = torch.cat([part.detach().amax(dim=1, keepdim=True) for part in parts], dim=1).amax(dim=1, keepdim=True)
     raised = [(part - most).exp() for part in parts]
-    factors = factor.split([part.shape[1] for part in parts])
-    total = raised[0].sum(dim=1, keepdim=True) + raised[1].sum(dim=1, keepdim=True)
-    return (raised[0] @ factors[0] + raised[1] @ factors[1]) / total
+    columns = left.shape[1]
+    sums = raised[0] @ factor[:columns] + raised[1] @ factor[columns:]
+    return sums / (raised[0].sum(dim=1, keepdim=True) + raised[1].sum(dim=1, keepdim=True))
 
 
 def clipped(rows: Tensor) -> Tensor:

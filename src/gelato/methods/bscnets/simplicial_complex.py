@@ -60,7 +60,7 @@ class SimplicialComplex:
 
     @cached_property
     def sides(self) -> csr_array:
-        """``B_2 (e, t)``: of a triangle ``u < v < w``, ``1`` at the links along ``u, v, w, u`` and ``-1`` against it."""
+        """``B_2 (e, t)``: a triangle ``u < v < w`` has ``1`` at links along ``u, v, w, u``, ``-1`` at the others."""
         u, v, w = self.triangles.T
         t, ascending = len(u), self._ascending
         keys = pair_keys(ascending[:, :2], self.n)
