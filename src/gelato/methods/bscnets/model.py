@@ -136,8 +136,8 @@ def softmax_of_two(left: Tensor, right: Tensor, factor: Tensor) -> Tensor:
     In steps, as the gradient of ``torch.softmax`` depends on the number of threads.
 
     Example:
-        >>> softmax_of_two(torch.zeros(1, 1), torch.tensor([[torch.log(torch.tensor(3.0))]]), torch.eye(2)).tolist()
-        [[0.25, 0.75]]
+        >>> softmax_of_two(torch.tensor([[-1.0]]), torch.tensor([[0.0]]), torch.eye(2)).tolist()
+        [[0.5, 0.5]]
     """
     parts = [part.relu() for part in (left, right)]
     most = torch.cat([part.detach().amax(dim=1, keepdim=True) for part in parts], dim=1).amax(dim=1, keepdim=True)
