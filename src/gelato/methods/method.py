@@ -29,12 +29,12 @@ HEURISTIC = f"{HEURISTICS}:Heuristic"
 KINDS = ("heuristic", "spectral", "trained", "automatic")
 """Kinds of methods, in the order of a listing."""
 
-SECONDS, MINUTES, HOURS = "seconds", "minutes", "hours"
+COSTS = ("seconds", "minutes", "hours")
 """What methods cost, in a word."""
 
 COST_SCALE = (
     "cost: to train with the default settings and score all pairs of a graph of a few thousand nodes on two cores;"
-    " seconds are less than one minute, minutes less than one hour"
+    " seconds are less than one minute, minutes less than one hour, hours more"
 )
 """What these words mean."""
 
@@ -84,7 +84,7 @@ class Method:
         quick: settings for training on the spot, unless others are given.
         score: of a heuristic, the function from a graph and options to scores.
         unit: what a training that was stopped keeps one by one.
-        takes: its cost in a word, where that is not the usual one of its kind.
+        takes: its cost, one of ``COSTS``, where that is not the usual one of its kind.
     """
 
     make: str
@@ -115,8 +115,8 @@ class Method:
 
     @property
     def cost(self) -> str:
-        """What it costs in a word, on the scale of ``COST_SCALE``."""
-        return self.takes or (MINUTES if self.trains or self.compares else SECONDS)
+        """What it costs: one of ``COSTS``, on the scale of ``COST_SCALE``."""
+        return self.takes or COSTS[self.trains or self.compares]
 
     @cached_property
     def settings(self) -> type[Settings]:
