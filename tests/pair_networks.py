@@ -9,6 +9,7 @@ from gelato.methods import METHODS
 
 NAMES = [name for name, method in METHODS.items() if {"loss", "selection"} <= set(method.options())]
 SMALL = {"hidden": 6, "epochs": 1, "patience": None, "batch_size": 20, "batches": 3, "parts": 2, "passes": 2}
+SMALL |= {"edges": 12}
 CPU = torch.device("cpu")
 
 every = pytest.mark.parametrize("name", NAMES)

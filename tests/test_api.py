@@ -60,6 +60,14 @@ def test_evaluate_prints_an_array_of_the_objects_listed(folder, capsys, methods)
         ]
 
 
+def test_methods_prints_an_array_of_the_objects_listed(capsys):
+    kinds = KINDS | {"boolean": bool}
+    wanted = [(key, kinds[kind]) for (key,), kind in listed("keys of methods", "keys")]
+    assert main(["methods", "--json"]) == 0
+    for row in json.loads(capsys.readouterr().out):
+        assert [(key, type(value)) for key, value in row.items()] == wanted
+
+
 def test_estimate_prints_an_array_for_one_method_too(folder, capsys):
     assert main(["estimate", str(folder / "graph.npz"), "--method", "cn", "--json", "--quiet"]) == 0
     assert [row["method"] for row in json.loads(capsys.readouterr().out)] == ["cn"]

@@ -13,11 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from gelato.datasets import block_model
+from gelato.evaluation.method_options import described_methods
 from gelato.graph import Graph
 from gelato.io import read_graph, write_graph
+from gelato.methods import METHODS
+from gelato.methods.method import COST_SCALE, KINDS
 from gelato.splits import split
+from gelato.tables import method_table
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -169,11 +174,37 @@ def test_a_table_can_be_printed_in_ascii(gelato):
     assert "random" in done.stdout
 
 
-def test_methods_are_listed_with_their_options(command):
+def test_methods_are_listed_by_kind_with_their_costs_and_options(command):
     code, output, errors = command("methods")
     assert (code, errors) == (0, "")
-    assert re.search(r"│ ac +│ .*steps", output)
-    assert re.search(r"│ cn +│ +│", output)
+    assert re.search(r"│ ac +│ seconds │ .*steps", output)
+    assert re.search(r"│ cn +│ seconds │ +│", output)
+    assert re.search(r"│ gelato +│ minutes │ epochs", output)
+    places = [re.search(rf"│ {kind} +│ +│ +│ +│", output).start() for kind in KINDS]
+    assert places == sorted(places)
+    assert re.sub(r"\s+", " ", output).strip().endswith(COST_SCALE)
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_the_table_of_methods_fits_the_terminal_and_names_every_method(columns):
+    console = Console(width=columns)
+    with console.capture() as printed:
+        console.print(method_table(described_methods()))
+    lines = printed.get().splitlines()
+    assert max(map(len, lines)) <= columns
+    for name, method in METHODS.items():
+        assert any(re.match(rf"│ {name} +│ {method.cost} +│", line) for line in lines)
+
+
+def test_methods_are_described_in_json_by_kind(command):
+    rows = json.loads(command("methods", "--json")[1])
+    assert {row["name"] for row in rows} == set(METHODS)
+    assert [row["kind"] for row in rows] == sorted((row["kind"] for row in rows), key=KINDS.index)
+    described = {row["name"]: (row["kind"], row["cost"], row["trained"]) for row in rows}
+    assert described["cn"] == ("heuristic", "seconds", False)
+    assert described["spectral"] == ("spectral", "seconds", False)
+    assert described["gelato"] == ("trained", "minutes", True)
+    assert described["auto"] == ("automatic", "minutes", False)
 
 
 def test_datasets_are_listed_with_their_sizes_and_places(command):

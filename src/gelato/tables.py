@@ -1,6 +1,8 @@
 """Results as tables for people: one row per method, percent, with what random scores would reach below."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
@@ -11,6 +13,7 @@ from rich.text import Text
 from gelato.costs.estimates import Estimate, Forecast
 from gelato.formatting import chance, mebibytes, percent, percentage, predicted_duration
 from gelato.methods import METHODS
+from gelato.methods.method import COST_SCALE
 
 if TYPE_CHECKING:
     from gelato.evaluation.evaluate import Evaluation
@@ -117,12 +120,18 @@ def dataset_table(rows: Sequence[dict[str, Any]]) -> Table:
 
 
 def method_table(rows: Sequence[dict[str, Any]]) -> Table:
-    """Methods with their options."""
-    table = _table("methods", ("name", "options", "what it is"), fold=True)
-    for row in rows:
-        source = f" [{row['cites']}]" if row["cites"] else ""
-        trained = " Needs training." if row["trained"] else ""
-        table.add_row(row["name"], Text(", ".join(row["options"])), Text(f"{row['about']}{trained}{source}"))
+    """Methods with their costs and options, kind by kind."""
+    table = _table("methods", (), caption=escape(COST_SCALE), caption_justify="left")
+    for column in ("name", "cost"):
+        table.add_column(column, no_wrap=True)
+    for column in ("options", "what it is"):
+        table.add_column(column, overflow="fold")
+    for kind, members in groupby(rows, key=itemgetter("kind")):
+        table.add_section()
+        table.add_row(Text(kind, style="bold"))
+        for row in members:
+            about = f"{row['about']} [{row['cites']}]" if row["cites"] else row["about"]
+            table.add_row(row["name"], row["cost"], Text(", ".join(row["options"])), Text(about))
     return table
 
 

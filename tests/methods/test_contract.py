@@ -15,6 +15,7 @@ from gelato.evaluation.search import tune
 from gelato.graph import Graph
 from gelato.methods import METHODS
 from gelato.methods.auto import portfolio
+from gelato.methods.method import COSTS, KINDS
 from gelato.prediction.options import Settings
 from gelato.ranking.rank import rank
 from gelato.ranking.top import top
@@ -23,7 +24,7 @@ from gelato.runs.files import CHECKPOINT, MODEL
 
 TRAINED = [name for name, method in METHODS.items() if "epochs" in method.options()]
 SHORT = {"epochs": 4, "patience": None, "hidden": 8, "batches": 2, "eta": 0.25, "alpha": 0.5, "beta": 0.5}
-SHORT |= {"power": 0.25, "rank": 6, "shrink": "soft", "self_loops": "all", "batch_size": 40, "passes": 1}
+SHORT |= {"power": 0.25, "rank": 6, "shrink": "soft", "self_loops": "all", "batch_size": 40, "passes": 1, "edges": 50}
 SHORT |= {"effort": "quick", "folds": 2, "trees": 5, "candidates": 1000}
 
 
@@ -82,11 +83,16 @@ trained = pytest.mark.parametrize("name", TRAINED)
 def test_a_method_says_what_it_is(name):
     method = METHODS[name]
     assert method.title and method.about and method.about[0].isupper()
+    assert method.kind in KINDS and method.cost in COSTS
     assert set(method.grid) <= set(method.options())
     for setting, values in method.grid.items():
         for value in values:
             method.check(name, {setting: value})
     assert {"threads"} <= set(method.settings.names())
+
+
+def test_a_method_may_cost_more_than_is_usual_of_its_kind():
+    assert replace(METHODS["cn"], takes="hours").cost == "hours"
 
 
 @every

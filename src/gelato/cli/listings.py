@@ -26,7 +26,7 @@ def datasets(data_root: str | None, as_json: bool) -> None:
 @click.command(epilog="Example: gelato methods")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def methods(as_json: bool) -> None:
-    """List all methods that --method accepts, with their options."""
+    """List all methods that --method accepts, with their costs and options."""
     from gelato.evaluation.method_options import described_methods
 
     rows = described_methods()

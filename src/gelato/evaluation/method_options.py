@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from gelato.errors import InputError
 from gelato.formatting import enumeration
 from gelato.methods import METHODS, REFERENCE
-from gelato.methods.method import indistinguishable_remarks
+from gelato.methods.method import KINDS, indistinguishable_remarks
 
 if TYPE_CHECKING:
     from gelato.graph import Graph
@@ -92,9 +92,9 @@ def _takers(option: str) -> list[str]:
 
 
 def described_methods() -> list[dict[str, Any]]:
-    """Name, options, title, description and source of every method."""
+    """Name, kind, cost, options, title, description and source of every method, kind by kind."""
     rows = []
-    for name, each in METHODS.items():
+    for name, each in sorted(METHODS.items(), key=lambda item: KINDS.index(item[1].kind)):
         told = {"title": each.title, "options": each.options(), "about": each.about, "cites": each.cites}
-        rows.append({"name": name, **told, "trained": each.trains})
+        rows.append({"name": name, "kind": each.kind, "cost": each.cost, **told, "trained": each.trains})
     return rows

@@ -26,6 +26,18 @@ HEURISTICS = "gelato.methods.heuristic"
 HEURISTIC = f"{HEURISTICS}:Heuristic"
 """The predictor of a function from a graph to scores that has no class of its own."""
 
+KINDS = ("heuristic", "spectral", "trained", "automatic")
+"""Kinds of methods, in the order of a listing."""
+
+COSTS = ("seconds", "minutes", "hours")
+"""What methods cost, in a word."""
+
+COST_SCALE = (
+    "cost: to train with the default settings and score all pairs of a graph of a few thousand nodes on two cores;"
+    " seconds are less than one minute, minutes less than one hour, hours more"
+)
+"""What these words mean."""
+
 Blindness = Callable[["Graph", Mapping[str, Any]], str | None]
 """From a graph and the options of a method to why it cannot tell the pairs of the graph apart; ``None`` if it can."""
 
@@ -72,6 +84,7 @@ class Method:
         quick: settings for training on the spot, unless others are given.
         score: of a heuristic, the function from a graph and options to scores.
         unit: what a training that was stopped keeps one by one.
+        takes: its cost, one of ``COSTS``, where that is not the usual one of its kind.
     """
 
     make: str
@@ -91,6 +104,19 @@ class Method:
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     score: Callable[..., "Scores"] | None = None
     unit: str = "epoch"
+    takes: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """One of ``KINDS``."""
+        if self.compares or self.trains:
+            return "automatic" if self.compares else "trained"
+        return "spectral" if self.score is None else "heuristic"
+
+    @property
+    def cost(self) -> str:
+        """What it costs: one of ``COSTS``, on the scale of ``COST_SCALE``."""
+        return self.takes or COSTS[self.trains or self.compares]
 
     @cached_property
     def settings(self) -> type[Settings]:

@@ -7,6 +7,7 @@ from gelato.lazy import LazyFunction
 from gelato.methods.applicability import attributes_for, needs_common_neighbors, needs_odd_steps, needs_three_steps
 from gelato.methods.auto.settings import AutoSettings
 from gelato.methods.boosted.settings import BoostedSettings
+from gelato.methods.bscnets.settings import BscnetsSettings
 from gelato.methods.buddy.settings import BuddySettings, ElphSettings
 from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gcn.settings import GcnSettings
@@ -158,6 +159,12 @@ METHODS: Registry[Method] = Registry(
             "Graph convolutions on the subgraph around a pair, with nodes labelled by their distances to both ends.",
             cites="Zhang & Chen, NeurIPS 2018", unfit=symmetric_only("seal"), **NETWORK,
             grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
+        ),
+        "bscnets": Method(
+            "gelato.methods.bscnets.model:BScNets", BscnetsSettings, "BScNets",
+            "Distances of graph convolutions, and of attributes mapped by Hodge Laplacians of links and triangles.",
+            cites="Chen et al., AAAI 2022", unfit=symmetric_only("bscnets"), **NETWORK,
+            grid={"hidden": (32, 64, 128), "width": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from gelato.kernels.gpu.walks import row_entries
 from gelato.torch_ops.segments import sparse_dense
+from gelato.torch_ops.sparse_matrix import Compressed
 
 EXPANDED = 2**24
 """Entries of rows that ``intersect_rows`` looks up at once, about."""
@@ -69,6 +70,12 @@ class DeviceRows:
     def entries(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
         """The entries of some rows, one row after the other: which of the rows, and places in ``indices``."""
         return row_entries(self.indptr, nodes)
+
+    def rows(self, nodes: Tensor) -> Compressed:
+        """Some rows as a matrix to multiply with."""
+        _, place = self.entries(nodes)
+        ends = self.lengths(nodes).cumsum(0)
+        return Compressed(torch.cat([ends.new_zeros(1), ends]).int(), self.indices[place].int(), self.values[place])
 
     def find(self, nodes: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
         """Whether entries are there, and their places in ``indices``, for ``(p,)`` rows and columns."""

@@ -61,8 +61,8 @@ def test_the_block_of_scores_is_picklable_and_does_not_depend_on_how_rows_are_gr
     for each in (before, pickle.loads(pickle.dumps(block))):
         np.testing.assert_allclose(each(nodes, nodes), whole, rtol=1e-12, atol=1e-13)
         assert each.listed(np.array([[0, 3], [5, 23]])) == pytest.approx(whole[[0, 5], [3, 23]], rel=1e-12, abs=1e-13)
-    for numbers in (task_module.NUMBERS["cpu"], 1):  # of rows that are scored together: all, or one
-        monkeypatch.setitem(task_module.NUMBERS, "cpu", numbers)
+    for numbers in (task_module.BLOCK_NUMBERS["cpu"], 1):  # of rows that are scored together: all, or one
+        monkeypatch.setitem(task_module.BLOCK_NUMBERS, "cpu", numbers)
         for rows in (nodes[:1], nodes[1:7], nodes[7:], nodes[::3], nodes[:0]):
             np.testing.assert_allclose(block(rows, nodes), whole[rows], rtol=1e-12, atol=1e-13)
             np.testing.assert_allclose(block(rows, nodes[1::2]), whole[rows, 1::2], rtol=1e-12, atol=1e-13)

@@ -57,7 +57,7 @@ def test_validation_is_the_precision_of_exact_ranks(name, two_blocks, monkeypatc
     assert model.precision_ == pytest.approx(exact, abs=1.01 / len(two_blocks.valid))
     assert model.task(model._network, two_blocks, model.used).validate() == model.precision_
     monkeypatch.setattr(task_module, "MaskedGraphs", in_double)
-    monkeypatch.setitem(task_module.NUMBERS, "cpu", 9 * 80 * model._network.width)  # 9 rows at once, blocks of 64
+    monkeypatch.setitem(task_module.BLOCK_NUMBERS, "cpu", 9 * 80 * model._network.width)  # 9 rows at once, blocks of 64
     assert model.task(model._network.double(), two_blocks, model.used).validate() == pytest.approx(exact, rel=1e-12)
 
 

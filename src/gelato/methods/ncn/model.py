@@ -14,6 +14,7 @@ from gelato.networks.pairwise.task import listed_odds, rows_at_once
 from gelato.torch_ops.gather import expand_rows, sum_rows, take_rows
 from gelato.torch_ops.layers import apply_dropout, evaluating
 from gelato.torch_ops.row_intersection import DeviceRows, RowIntersection, intersect_rows
+from gelato.torch_ops.sparse_matrix import Compressed
 
 
 class PropagatedInputs(nn.Module):
@@ -200,6 +201,7 @@ class NcncNetwork(NcnNetwork):
     def context(self, view: MaskedGraph, random: torch.Generator | None = None) -> Context:
         context = super().context(view, random)
         context.constants["likely"] = LinkProbabilities(self, context)
+        context.constants["W K"] = context.tensors["K"].detach() @ self.of_neighbors.first.weight.detach().T
         return context
 
     def chance(self, odds: Tensor) -> Tensor:
@@ -231,22 +233,28 @@ class NcncNetwork(NcnNetwork):
         return RowIntersection(pair[order], node[order], weight[order])
 
     def block(self, context: Context, rows: Tensor, columns: Tensor) -> Tensor:
-        """``(b, c)`` log-odds: for a row, the neighbours of its own node, and those of all columns by one product."""
-        H, K, links = context.tensors["H"], context.tensors["K"], context.constants["links"]
+        """``(b, c)`` log-odds: for a row, the neighbours of its own node, and those of all columns by one product.
+
+        The first layer of ``MLP_cn`` is linear, ``W sum_k p_k h'_k = sum_k p_k (W h'_k)``, so it is applied to nodes,
+        not to pairs.
+        """
+        H, links = context.tensors["H"], context.constants["links"]
         hidden = self.of_products.products(H[rows], H[columns])
-        sums = torch.cat([self._sums(context, K, links, u, columns) for u in rows])
-        hidden += self.strength * self.of_neighbors(sums)
+        theirs = links.rows(columns)
+        sums = torch.cat([self._sums(context, theirs, u, columns) for u in rows])
+        hidden.addcmul_(self.of_neighbors.after_first(sums), self.strength)
         return self.last(hidden).view(len(rows), len(columns))
 
-    def _sums(self, context: Context, K: Tensor, links: DeviceRows, u: Tensor, columns: Tensor) -> Tensor:
-        """``(c, h)`` sums of node ``u`` with every column."""
-        likely = context.constants["likely"]
+    def _sums(self, context: Context, theirs: Compressed, u: Tensor, columns: Tensor) -> Tensor:
+        """``(c, h)`` what the first layer of ``MLP_cn`` makes of the sums of node ``u`` with every column."""
+        links, likely, W = context.constants["links"], context.constants["likely"], context.constants["W K"]
         mine = links.indices[links.indptr[u] : links.indptr[u + 1]]
         own = links.dense(mine)[:, columns]  # (d, c) 1 where a neighbour is common
         own += (1 - own) * likely.rows(mine)[:, columns]  # and likely where it is not; 0 for the column itself
         share = likely.rows(u[None])[0].clone()
         share[mine] = 0
-        return own.T @ K[mine] + links.times(share[:, None] * K)[columns]
+        sums = theirs._replace(values=share[theirs.indices]).times(W)
+        return sums.addmm_(own.T, W[mine]).add_(self.of_neighbors.first.bias)
 
 
 class NCN(PairPredictor):

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, eye_array
 from torch import Tensor
 
 from gelato.graph import Graph, pair_keys
+from gelato.networks.pairwise.node_keys import NodeKeys
 from gelato.torch_ops.layers import apply_dropout
 from gelato.torch_ops.row_intersection import DeviceRows
 from gelato.torch_ops.sparse_matrix import SparseMatrix, constant_matrix
@@ -72,12 +73,14 @@ class MaskedGraph:
         adjacency: ``(n, n)`` float64 0/1, without the masked links in either direction.
         step: ``(n, n)`` ``Â`` of ``Propagation``, without them too; weights of links count here.
         attributes: ``(n, f)`` a matrix to multiply with, or ``None``: one learned row for each node instead.
+        keys: of the nodes.
         device, dtype: of all tensors.
     """
 
     adjacency: csr_array
     step: SparseMatrix
     attributes: SparseMatrix | Tensor | None
+    keys: NodeKeys
     device: torch.device
     dtype: torch.dtype
 
@@ -118,6 +121,7 @@ class MaskedGraphs:
         self._propagation = Propagation(graph)
         X = graph.attributes if graph.f else None
         self._attributes = None if X is None else constant_matrix(X, device, dtype)
+        self._keys = NodeKeys(graph)
 
     @cached_property
     def whole(self) -> MaskedGraph:
@@ -136,4 +140,4 @@ class MaskedGraphs:
 
     def _view(self, pattern: csr_array, links: NDArray[np.int64] | None) -> MaskedGraph:
         step = SparseMatrix(self._propagation.matrix(links), self._device, self._dtype, symmetric=True)
-        return MaskedGraph(pattern, step, self._attributes, self._device, self._dtype)
+        return MaskedGraph(pattern, step, self._attributes, self._keys, self._device, self._dtype)

@@ -45,9 +45,16 @@ class ProductMLP(nn.Module):
 
     def products(self, rows: Tensor, columns: Tensor) -> Tensor:
         """``(b c, .)`` of ``h_u ∘ h_v`` for ``(b, h)`` rows and ``(c, h)`` columns."""
-        first = cast(nn.Linear, self.layers[0])
-        h = layer_on_products(first.weight, first.bias, rows, columns)
-        return self._through(h.flatten(0, 1), self.parts[1:], list(self.layers)[1:], None)
+        return self.after_first(layer_on_products(self.first.weight, self.first.bias, rows, columns).flatten(0, 1))
+
+    @property
+    def first(self) -> nn.Linear:
+        """The first part, of those that begin with ``lin``."""
+        return cast(nn.Linear, self.layers[0])
+
+    def after_first(self, h: Tensor) -> Tensor:
+        """What all other parts make of ``(p, width)``, the output of the first one."""
+        return self._through(h, self.parts[1:], list(self.layers)[1:], None)
 
     def _through(self, h: Tensor, parts: list[str], layers: list[nn.Module], random: torch.Generator | None) -> Tensor:
         rest = iter(layers)

@@ -22,6 +22,9 @@ from gelato.training.task import Adam
 NUMBERS = {"cpu": 2**25, "cuda": 2**30}
 """Numbers that the pairs of a chunk hold at once, about."""
 
+BLOCK_NUMBERS = {"cpu": 2**22, "cuda": 2**30}
+"""The same for rows of a block, outside training: on a CPU so few that layers find their inputs in its caches."""
+
 LEAST = 256
 """Pairs of a chunk, at least."""
 
@@ -150,7 +153,7 @@ def pairs_at_once(network: PairNetwork, device: torch.device) -> int:
 
 def rows_at_once(network: PairNetwork, columns: int, device: torch.device) -> int:
     """Rows of a block that are scored together, by the memory that their pairs hold."""
-    return max(1, NUMBERS[device.type] // (max(columns, 1) * network.width))
+    return max(1, BLOCK_NUMBERS[device.type] // (max(columns, 1) * network.width))
 
 
 def log_odds_of(network: PairNetwork, context: Context, rows: Tensor, columns: Tensor, at_once: int) -> Tensor:

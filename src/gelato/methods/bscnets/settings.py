@@ -1,0 +1,26 @@
+"""Settings of BScNets; without torch."""
+
+from dataclasses import dataclass
+
+from gelato.networks.pairwise.settings import PairwiseSettings
+from gelato.prediction.options import fraction, whole_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class BscnetsSettings(PairwiseSettings):
+    """Hyperparameters of BScNets.
+
+    Attributes:
+        hidden: width of the first graph convolution.
+        width: of the second one.
+        dropout: share of the first one's output dropped in training.
+        edges: slots for links of the simplicial complex. Every link falls into one of them by chance, and a slot holds
+            one link, so that fewer links than slots leave some empty, and more links are a sample.
+        simplicial_width: numbers that the simplicial complex adds to the embedding of a node.
+    """
+
+    hidden: int = whole_number(64)
+    width: int = whole_number(32)
+    dropout: float = fraction(0.5, most=0.99)
+    edges: int = whole_number(2500)
+    simplicial_width: int = whole_number(8)
