@@ -21,10 +21,10 @@ from gelato.torch_ops.layers import apply_dropout
 class HyperbolicNetwork(PairNetwork):
     """``P(u, v linked) = 1 / (exp((d_uv^2 - r) / t) + 1)``, the Fermi-Dirac decoder, of hyperbolic distances.
 
-    The points are ``X_0 = exp0(X)`` of the attributes, ``X_i = exp0(relu(convolution_i(W_i ⊗ X_{i-1})))``; layer ``i``
-    works in the space of ``c_{i-1}`` and the last ``exp0`` leads into that of ``c_i``. All ``c`` are learned, by their
-    logarithms, from 1 on; dropout thins the ``W_i``. Scores are the log-odds ``(r - d_uv^2) / t``, without any bound:
-    however far pairs are, they do not tie.
+    The points are ``X_i = exp0(relu(convolution_i(W_i ⊗ X_{i-1})))`` from ``X_0 = exp0`` of the attributes, whose rows
+    are scaled to sums of magnitudes of 1. Layer ``i`` works in the space of ``c_{i-1}``, and its last ``exp0`` leads
+    into that of ``c_i``. All ``c`` are learned, by their logarithms, from 1 on; dropout thins the ``W_i``. Scores are
+    the log-odds ``(r - d_uv^2) / t``, without any bound: however far pairs are, they do not tie.
     """
 
     Space: ClassVar[type[PoincareBall | Hyperboloid]]
