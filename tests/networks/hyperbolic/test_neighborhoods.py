@@ -6,7 +6,7 @@ import torch
 from scipy.sparse import csr_array
 
 from gelato import Graph
-from gelato.networks.hyperbolic.neighborhoods import Neighborhoods, neighbor_means, normalized_inputs
+from gelato.networks.hyperbolic.neighborhoods import NeighborShares, neighbor_means, normalized_inputs
 from gelato.networks.pairwise.masked_graph import MaskedGraphs
 from pair_networks import CPU, hub_graph
 
@@ -34,7 +34,7 @@ def test_means_and_entries_are_those_of_the_row_normalised_adjacency(make, maske
     torch.testing.assert_close(means, P @ H)
     (means**2).sum().backward()
     torch.testing.assert_close(H.grad, (2 * P.T @ P @ H).detach())
-    near = Neighborhoods.of(view)
+    near = NeighborShares.of(view)
     assert len(near.share) == 2 * (graph.m - len(masked)) + graph.n  # masked links have none
     dense = torch.zeros_like(P).index_put_((near.row.index, near.column.index), near.share[:, 0])
     torch.testing.assert_close(dense, P)

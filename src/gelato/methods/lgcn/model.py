@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from gelato.graph import Graph
 from gelato.methods.lgcn.settings import LgcnSettings
 from gelato.networks.hyperbolic.lorentz import Hyperboloid
-from gelato.networks.hyperbolic.neighborhoods import Neighborhoods
+from gelato.networks.hyperbolic.neighborhoods import NeighborShares
 from gelato.networks.hyperbolic.network import HyperbolicNetwork
 from gelato.networks.pairwise.masked_graph import MaskedGraph
 from gelato.networks.pairwise.predictor import PairPredictor
@@ -31,7 +31,7 @@ class LgcnNetwork(HyperbolicNetwork):
         self.attention = nn.ParameterList(nn.init.xavier_uniform_(torch.empty(shape)) for _ in self.weights)
 
     def convolution(self, i: int, view: MaskedGraph, space: Hyperboloid, x: Tensor) -> Tensor:
-        near = Neighborhoods.of(view)
+        near = NeighborShares.of(view)
         x = space.exp0(space.log0(x) + self.biases[i])
         y = space.matvec(self.attention[i], x)
         squares = space.squared_distance(near.row.take(y), near.column.take(y))

@@ -33,7 +33,7 @@ def neighbor_means(view: MaskedGraph, H: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Neighborhoods:
+class NeighborShares:
     """The entries of ``P = D^-1 (A + w I)``, in the order of its rows.
 
     Attributes:
