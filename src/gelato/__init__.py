@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from gelato.methods.gelato.model import Gelato as Gelato
     from gelato.methods.heuristic import Heuristic as Heuristic
     from gelato.methods.heuristic import NamedHeuristic
+    from gelato.methods.hgcn.model import HGCN as HGCN
+    from gelato.methods.lgcn.model import LGCN as LGCN
     from gelato.methods.mlp.model import MLP as MLP
     from gelato.methods.ncn.model import NCN as NCN
     from gelato.methods.ncn.model import NCNC as NCNC

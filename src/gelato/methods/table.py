@@ -13,6 +13,8 @@ from gelato.methods.gae.settings import GaeSettings
 from gelato.methods.gcn.settings import GcnSettings
 from gelato.methods.gelato.settings import GRID as GELATO_GRID
 from gelato.methods.gelato.settings import GelatoSettings
+from gelato.methods.hgcn.settings import HgcnSettings
+from gelato.methods.lgcn.settings import LgcnSettings
 from gelato.methods.method import Method, heuristic
 from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
 from gelato.methods.ncn.settings import NcncSettings, NcnSettings
@@ -165,6 +167,18 @@ METHODS: Registry[Method] = Registry(
             "Distances of graph convolutions, and of attributes mapped by Hodge Laplacians of links and triangles.",
             cites="Chen et al., AAAI 2022", unfit=symmetric_only("bscnets"), **NETWORK,
             grid={"hidden": (32, 64, 128), "width": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
+        ),
+        "hgcn": Method(
+            "gelato.methods.hgcn.model:HGCN", HgcnSettings, "hyperbolic GCN",
+            "Distances in the Poincaré ball, between nodes that graph convolutions place in it.",
+            cites="Chami et al., NeurIPS 2019", unfit=symmetric_only("hgcn"), **NETWORK,
+            grid={"hidden": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
+        ),
+        "lgcn": Method(
+            "gelato.methods.lgcn.model:LGCN", LgcnSettings, "Lorentzian GCN",
+            "Distances on the hyperboloid, between nodes that centroids of their neighbours place on it.",
+            cites="Zhang et al., WWW 2021", unfit=symmetric_only("lgcn"), **NETWORK,
+            grid={"hidden": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

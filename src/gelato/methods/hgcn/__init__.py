@@ -1,0 +1,1 @@
+"""HGCN: graph convolutions in the Poincaré ball, and distances in it."""

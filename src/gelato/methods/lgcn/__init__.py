@@ -1,0 +1,1 @@
+"""LGCN: graph convolutions on the hyperboloid, by Lorentzian distances and centroids."""
