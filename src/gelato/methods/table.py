@@ -14,6 +14,7 @@ from gelato.methods.gelato.settings import GRID as GELATO_GRID
 from gelato.methods.gelato.settings import GelatoSettings
 from gelato.methods.method import Method, heuristic
 from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
+from gelato.methods.nbfnet.settings import NbfnetSettings
 from gelato.methods.ncn.settings import NcncSettings, NcnSettings
 from gelato.methods.neo_gnn.settings import NeoGnnSettings
 from gelato.methods.seal.settings import SealSettings
@@ -158,6 +159,13 @@ METHODS: Registry[Method] = Registry(
             "Graph convolutions on the subgraph around a pair, with nodes labelled by their distances to both ends.",
             cites="Zhang & Chen, NeurIPS 2018", unfit=symmetric_only("seal"), **NETWORK,
             grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
+        ),
+        "nbfnet": Method(
+            "gelato.methods.nbfnet.model:NBFNet", NbfnetSettings, "NBFNet",
+            "Learned Bellman-Ford iterations over all paths between two nodes, without attributes.",
+            cites="Zhu et al., NeurIPS 2021", unfit=symmetric_only("nbfnet"), trains=True, extra=TRAIN,
+            quick={"hidden": 16, "layers": 4, "epochs": 4},
+            grid={"hidden": (16, 32), "layers": (4, 6), "aggregation": ("pna", "sum")},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",
