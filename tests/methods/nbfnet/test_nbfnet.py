@@ -280,10 +280,11 @@ def test_the_time_of_all_pairs_is_predicted_where_they_are_kept(graph, monkeypat
     model = make("nbfnet", hidden=4, layers=3)
     network = network_of(graph)
     scores = model.scores_of(network, graph)
-    assert 0 < scores.preparation() < 30
+    assert 0 < scores.preparation() < 30 and scores.memory_bytes == 8 * 4 * graph.n**2 / 2
     assert "all" not in scores.block._context.constants
     monkeypatch.setitem(network_module.KEPT, "cpu", 0)
     assert model.scores_of(network, graph).preparation is None  # a block is timed
+    assert model.scores_of(network, graph).memory_bytes == 0
 
 
 @pytest.mark.parametrize("wrong", [{"aggregation": "max"}, {"directions": "two"}, {"layers": 0}, {"hidden": True}])

@@ -59,7 +59,9 @@ class NBFNet(PairPredictor):
     def scores_of(self, network: PairNetwork, graph: Graph) -> Scores:
         block = PathBlock.of(network, graph)
         scores = block_scores(graph.n, block, block_rows=BLOCK_ROWS[block.device.type], threads=1)
-        return replace(scores, preparation=block.preparation) if block.network.keeps(graph.n) else scores
+        if not block.network.keeps(graph.n):
+            return scores
+        return replace(scores, preparation=block.preparation, memory_bytes=8 * block.network.numbers(graph.n))
 
     def adapt(self, graph: Graph) -> None:
         """Carry what was learned over to another graph, with or without attributes."""

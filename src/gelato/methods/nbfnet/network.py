@@ -118,7 +118,11 @@ class NbfnetNetwork(PairNetwork):
 
     def keeps(self, n: int) -> bool:
         """Whether the rows of all pairs of ``n`` nodes may be kept."""
-        return n * n * len(self.query) // 2 <= KEPT[self.query.device.type]
+        return self.numbers(n) <= KEPT[self.query.device.type]
+
+    def numbers(self, n: int) -> int:
+        """Numbers in the rows of all pairs of ``n`` nodes, if every pair is within reach."""
+        return n * n * len(self.query) // 2
 
     def no_paths(self) -> tuple[Tensor, Tensor]:
         """Keys and rows, as ``near`` gives them, where no pair is within reach."""
