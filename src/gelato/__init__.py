@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from gelato.methods.hgcn.model import HGCN as HGCN
     from gelato.methods.lgcn.model import LGCN as LGCN
     from gelato.methods.mlp.model import MLP as MLP
+    from gelato.methods.nbfnet.model import NBFNet as NBFNet
     from gelato.methods.ncn.model import NCN as NCN
     from gelato.methods.ncn.model import NCNC as NCNC
     from gelato.methods.neo_gnn.model import NeoGNN as NeoGNN

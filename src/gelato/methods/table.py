@@ -17,6 +17,7 @@ from gelato.methods.hgcn.settings import HgcnSettings
 from gelato.methods.lgcn.settings import LgcnSettings
 from gelato.methods.method import Method, heuristic
 from gelato.methods.mlp.settings import MlpSettings, mlp_unfit
+from gelato.methods.nbfnet.settings import NbfnetSettings
 from gelato.methods.ncn.settings import NcncSettings, NcnSettings
 from gelato.methods.neo_gnn.settings import NeoGnnSettings
 from gelato.methods.seal.settings import SealSettings
@@ -179,6 +180,13 @@ METHODS: Registry[Method] = Registry(
             "Distances on the hyperboloid, between nodes that centroids of their neighbours place on it.",
             cites="Zhang et al., WWW 2021", unfit=symmetric_only("lgcn"), **NETWORK,
             grid={"hidden": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
+        ),
+        "nbfnet": Method(
+            "gelato.methods.nbfnet.model:NBFNet", NbfnetSettings, "NBFNet",
+            "Learned Bellman-Ford iterations over all paths between two nodes, without attributes.",
+            cites="Zhu et al., NeurIPS 2021", unfit=symmetric_only("nbfnet"), trains=True, extra=TRAIN,
+            quick={"hidden": 16, "layers": 4, "epochs": 4},
+            grid={"hidden": (16, 32), "layers": (4, 6), "aggregation": ("pna", "sum")},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

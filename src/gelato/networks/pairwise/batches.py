@@ -148,6 +148,7 @@ class PairBatches:
         if settings.regime != "biased":
             parted = settings.regime == "partitioned"
             labels = partition(graph, settings.parts, settings.random_state) if parted else None
+            self._labels = labels
             self._space = PairNumbering(graph, labels, device)
             inside, numbers = self._space.numbers(graph.edges)
             self._positive = np.flatnonzero(inside)

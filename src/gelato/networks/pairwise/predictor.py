@@ -4,7 +4,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import torch
@@ -65,7 +65,7 @@ class NetworkBlock:
     device: torch.device
 
     @classmethod
-    def of(cls, network: PairNetwork, graph: Graph) -> "NetworkBlock":
+    def of(cls, network: PairNetwork, graph: Graph) -> Self:
         """A copy of a network, where it is."""
         network.check(graph)
         if not all(bool(torch.isfinite(each).all()) for each in network.state_dict().values()):

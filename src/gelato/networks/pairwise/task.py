@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -53,19 +54,26 @@ class EncodedTask:
 class PairTask(EncodedTask):
     """Trains a network by the regime, loss and selection of its settings."""
 
+    Batches: ClassVar[type[PairBatches]] = PairBatches
+    """How pairs are dealt to steps."""
+
     def __init__(self, network: PairNetwork, split: Split, settings: PairwiseSettings) -> None:
         self.network, self.settings = network, settings
-        self._batches = PairBatches(split.train, settings, next(network.parameters()).device)
+        self._batches = self.Batches(split.train, settings, next(network.parameters()).device)
         super().__init__(network, split, settings)
 
     def batches(self, seed: int) -> Iterator[PairBatch]:
         return self._batches.epoch(seed)
 
+    def context(self, batch: PairBatch, random: torch.Generator) -> Context:
+        """What the network makes of the graph without the links of a batch."""
+        return self.network.context(self._views.masked(batch.links), random)
+
     def backward(self, batch: PairBatch, random: torch.Generator) -> Tensor:
         """The loss of a batch; gradients by chunks of pairs, collected at what the network makes of the graph."""
         network, settings = self.network, self.settings
         network.zero_grad()
-        context = network.context(self._views.masked(batch.links), random)
+        context = self.context(batch, random)
         leaves = context.cut()
         chunks = self._chunks(batch, random)
         weights: list[Tensor] | None = None

@@ -1,0 +1,1 @@
+"""NBFNet: a learned Bellman-Ford iteration that sums up all paths from a source to every other node."""
