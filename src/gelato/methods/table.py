@@ -19,6 +19,7 @@ from gelato.methods.neo_gnn.settings import NeoGnnSettings
 from gelato.methods.seal.settings import SealSettings
 from gelato.methods.spectral.settings import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
+from gelato.methods.walkpool.settings import WalkPoolSettings
 from gelato.networks.pairwise.settings import symmetric_only
 from gelato.registry import Registry
 from gelato.training.settings import needs_values
@@ -158,6 +159,12 @@ METHODS: Registry[Method] = Registry(
             "Graph convolutions on the subgraph around a pair, with nodes labelled by their distances to both ends.",
             cites="Zhang & Chen, NeurIPS 2018", unfit=symmetric_only("seal"), **NETWORK,
             grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
+        ),
+        "walkpool": Method(
+            "gelato.methods.walkpool.model:WalkPool", WalkPoolSettings, "WalkPool",
+            "An MLP on walks by learned link weights around a pair, with and without the pair's own link.",
+            cites="Pan et al., ICLR 2022", unfit=symmetric_only("walkpool"), **NETWORK,
+            grid={"hidden": (16, 32, 64), "hops": (1, 2), "width": (72, 288, 720)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from gelato.graph import Graph
 from gelato.methods.seal.settings import SealSettings
-from gelato.methods.seal.subgraphs import MOST, Neighborhoods, usual_size
+from gelato.methods.seal.subgraphs import MOST, node_labels, usual_size
+from gelato.networks.pairwise.enclosing_subgraphs import Neighborhoods
 from gelato.networks.pairwise.masked_graph import MaskedGraphs, balls
 from graphs import graphs, path, random_graph
 
@@ -59,14 +60,14 @@ def plain(graph, u, v, hops):
 def test_nodes_links_and_labels_are_those_of_plain_searches(graph, hops):
     u, v = all_pairs(graph.n)
     subgraphs = neighborhoods(graph, hops).enclosing(u, v)
-    row, column = torch.repeat_interleave(subgraphs.indptr.diff()), subgraphs.indices
+    row, column = subgraphs.rows, subgraphs.indices
     owner, node = subgraphs.owner.tolist(), subgraphs.node.tolist()
     assert subgraphs.count == len(u)
     wanted = [plain(graph, a, b, hops) for a, b in zip(u.tolist(), v.tolist(), strict=True)]
     assert [*zip(owner, node, strict=True)] == [(i, w) for i, (nodes, _, _) in enumerate(wanted) for w in sorted(nodes)]
     links = [(owner[i], node[i], node[j]) for i, j in zip(row.tolist(), column.tolist(), strict=True)]
     assert links == [(i, a, b) for i, (_, links, _) in enumerate(wanted) for a, b in sorted(links)]
-    assert subgraphs.label.tolist() == [wanted[i][2][w] for i, w in zip(owner, node, strict=True)]
+    assert node_labels(subgraphs).tolist() == [wanted[i][2][w] for i, w in zip(owner, node, strict=True)]
 
 
 @settings(max_examples=25, deadline=None)
@@ -82,7 +83,7 @@ def test_labels_of_a_long_cycle_are_capped():
     """Around a cycle of 80 nodes, with the link 0 - 1 left out, the middle is 40 links away from both."""
     ring = Graph.from_edges([*path(80).edges.tolist(), (0, 79)], 80)
     view = MaskedGraphs(ring, torch.device("cpu"), torch.float64).whole
-    label = Neighborhoods(view, 40).enclosing(torch.tensor([0]), torch.tensor([1])).label
+    label = node_labels(Neighborhoods(view, 40).enclosing(torch.tensor([0]), torch.tensor([1])))
     assert label.max() == MOST and label[:2].tolist() == [1, 1] and (label >= 1).all()
 
 

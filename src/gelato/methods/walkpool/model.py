@@ -1,0 +1,174 @@
+"""WalkPool as a method, and its network: attention on links, walks between both ends, and an MLP on their profiles."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
+from torch.utils.checkpoint import checkpoint
+
+from gelato.graph import Graph
+from gelato.methods.walkpool.profiles import walk_profiles
+from gelato.methods.walkpool.settings import WalkPoolSettings
+from gelato.methods.walkpool.walks import end_to_end, transitions
+from gelato.networks.pairwise.enclosing_subgraphs import Neighborhoods
+from gelato.networks.pairwise.masked_graph import MaskedGraph
+from gelato.networks.pairwise.network import Context, PairNetwork
+from gelato.networks.pairwise.predictor import PairPredictor
+from gelato.prediction.transfer import check_inputs
+from gelato.torch_ops.gather import take_rows
+from gelato.torch_ops.layers import RowNorm, apply_dropout
+from gelato.training.trained_predictor import TrainedPredictor
+
+SLOPE = 0.2
+"""Of the leaky relu in keys and queries, below 0."""
+
+
+class WalkPoolNetwork(PairNetwork):
+    """``s_uv = MLP(BatchNorm(profiles of walks between u and v with and without their link, sigmoid(w_uv) + ...))``.
+
+    WalkPool (Pan, Shi, Dokmanić, ICLR 2022). ``H_1 = Â X W_1 + b_1``, ``H_2 = Â drop(relu(H_1)) W_2 + b_2``, and keys
+    ``k_i`` and queries ``q_i`` of two layers from ``[x_i ; h_1i ; h_2i]``. A walk steps from ``i`` to its neighbour
+    ``j`` in the subgraph that encloses ``u`` and ``v`` with probability ``P_ij``, the softmax over ``j`` of ``w_ij =
+    <q_j, k_i> / sqrt(hidden)``. ``walk_profiles`` tells what is learned from ``P``.
+
+    The authors convolve on each subgraph; here it is once for all pairs, on the graph without the links that are being
+    learned, so that the ``w`` of all links are the same for all pairs. Of a far pair the subgraph is two balls side by
+    side, so that walks back to each node in its own ball serve all of them.
+    Without attributes every node has the one attribute 1, and no row of its own.
+    """
+
+    balanced: ClassVar[bool] = False
+    settings: WalkPoolSettings
+
+    def __init__(self, graph: Graph, settings: WalkPoolSettings) -> None:
+        super().__init__(graph, settings)
+        h, heads = settings.hidden, settings.heads
+        self.by_node = False
+        self.inputs = graph.f
+        self.dropout, self.heads, self.steps = settings.dropout, heads, settings.steps
+        self.first = nn.Parameter(nn.init.xavier_uniform_(torch.empty(max(graph.f, 1), 3 * h)))
+        self.second = nn.Parameter(nn.init.xavier_uniform_(torch.empty(h, h)))
+        self.biases = nn.ParameterList(torch.zeros(h) for _ in range(2))
+        self.of_embeddings = nn.Linear(2 * h, 2 * h)
+        self.keys, self.queries = nn.Linear(h, heads * h), nn.Linear(h, heads * h)
+        features = heads * (5 * (self.steps - 1) + 1)
+        widths = [features, settings.width, settings.width, settings.width // 2, features]
+        self.norm = RowNorm(features)
+        self.layers = nn.ModuleList(nn.Linear(*shape) for shape in pairwise(widths))
+        self.last = nn.Linear(features, 1)
+        self.width = 2 * sum(widths) + 40 * heads * self.steps
+
+    def check(self, graph: Graph) -> None:
+        """Refuse a graph of other attributes; nodes may be others."""
+        check_inputs(graph, self.inputs)
+
+    def context(self, view: MaskedGraph, random: torch.Generator | None = None) -> Context:
+        """``(e, heads)`` weights ``w`` of links, and ``(n, heads h)`` keys and queries; outside training also walks back.
+
+        Walks of far pairs are those of each node in its own ball.
+        """
+        h, drop = self.settings.hidden, partial(self._drop, random=random)
+        inputs = view.inputs(self.first) if self.inputs else self.first.expand(view.n, -1)
+        one = view.step @ inputs[:, :h] + self.biases[0]
+        two = view.step @ (drop(one.relu()) @ self.second) + self.biases[1]
+        mixed = drop(leaky_relu(inputs[:, h:] + self.of_embeddings(torch.cat([one, two], 1)), SLOPE))
+        keys, queries = self.keys(mixed[:, :h]), self.queries(mixed[:, h:])
+        neighbors = view.neighbors
+        rows = torch.repeat_interleave(neighbors.indptr.diff())
+        logits = self._logits(keys, queries, rows, neighbors.indices)
+        constants: dict[str, Any] = {"surroundings": Neighborhoods(view, self.settings.hops)}
+        if not torch.is_grad_enabled():
+            nodes = torch.arange(view.n, device=view.device)
+            constants["back"] = self.walks(logits, constants["surroundings"], nodes, None)
+        return Context(view, {"keys": keys, "queries": queries, "logits": logits}, constants)
+
+    def _drop(self, h: Tensor, random: torch.Generator | None) -> Tensor:
+        return apply_dropout(h, self.dropout, self.training, random)
+
+    def _logits(self, keys: Tensor, queries: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        """``(e, heads)`` ``w_ij``."""
+        products = take_rows(keys, i) * take_rows(queries, j)
+        return products.view(len(i), self.heads, -1).sum(2) / self.settings.hidden**0.5
+
+    def forward(self, context: Context, u: Tensor, v: Tensor, random: torch.Generator | None = None) -> Tensor:
+        """``(1, p)`` log-odds, the same for ``(v, u)``."""
+        u, v = torch.minimum(u, v), torch.maximum(u, v)
+        blocks, totals = self.without_link(context, u, v)
+        both = (self._logits(context.tensors["keys"], context.tensors["queries"], *ends) for ends in ((u, v), (v, u)))
+        w = torch.stack(list(both), 2)  # (p, heads, 2)
+        profiles = walk_profiles(blocks, torch.sigmoid(w - totals))
+        h = self.norm(torch.cat([profiles.flatten(1), torch.sigmoid(w).sum(2)], 1))
+        for layer in self.layers:
+            h = layer(h).relu()
+        odds: Tensor = self.last(self._drop(h, random))
+        return odds.T
+
+    def without_link(self, context: Context, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """``(p, heads, steps, 2, 2)`` walks from end to end, and ``(p, heads, 2)`` log-sum-exp of the links of both.
+
+        A few pairs in training are all treated as near ones: walks back of every node would take longer.
+        """
+        surroundings: Neighborhoods = context.constants["surroundings"]
+        logits, back = context.tensors["logits"], context.constants.get("back")
+        if back is None and len(u) <= context.view.n:
+            return self.walks(logits, surroundings, u, v)
+        near = surroundings.are_near(u, v)
+        close, apart = near.nonzero()[:, 0], (~near).nonzero()[:, 0]
+        nodes, ends = u.new_empty(0), torch.stack([u[apart], v[apart]], 1)
+        if back is None:
+            nodes, ends = torch.unique(ends, return_inverse=True)
+            back = self.walks(logits, surroundings, nodes, None)
+        home, total = (take_rows(each, ends.flatten()).unflatten(0, ends.shape) for each in back)
+        far = torch.diag_embed(home.movedim(1, -1)), total.movedim(1, -1)
+        parts = zip(self.walks(logits, surroundings, u[close], v[close]), far, strict=True)
+        order = torch.argsort(torch.cat([close, apart]))
+        blocks, totals = (take_rows(torch.cat(each), order) for each in parts)
+        return blocks, totals
+
+    def walks(
+        self, logits: Tensor, surroundings: Neighborhoods, u: Tensor, v: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """``(p, heads, steps, 2, 2)`` walks from end to end, and ``(p, heads, 2)`` log-sum-exp of the links of both.
+
+        Without ``v``, ``(p, heads, steps)`` walks back to ``u`` in its own ball, and ``(p, heads)`` log-sum-exp. Where
+        there are several portions of subgraphs and gradients are wanted, each is computed once more on the way back, so
+        that only one is held at a time.
+        """
+        ranges = list(surroundings.portions(u, u if v is None else v))
+        portion: Callable[..., Any] = self._portion
+        if len(ranges) > 1 and torch.is_grad_enabled():
+            portion = partial(checkpoint, self._portion, use_reentrant=True, preserve_rng_state=False)
+        parts = [portion(logits, surroundings, u[a:b], None if v is None else v[a:b]) for a, b in ranges]
+        blocks, totals = (torch.cat(each) for each in zip(*parts, strict=True))
+        return blocks, totals
+
+    def _portion(
+        self, logits: Tensor, surroundings: Neighborhoods, u: Tensor, v: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        subgraphs = surroundings.enclosing(u, u if v is None else v)
+        ends = [subgraphs.first] if v is None else [subgraphs.first, subgraphs.second]
+        probability, totals = transitions(subgraphs, logits)
+        blocks = end_to_end(probability, subgraphs, torch.stack(ends, 1), self.steps)
+        total = torch.stack([take_rows(totals, each) for each in ends], 2)
+        return (blocks, total) if v is not None else (blocks[..., 0, 0], total[..., 0])
+
+
+class WalkPool(PairPredictor):
+    """Neural link prediction with walk pooling: see ``WalkPoolNetwork``.
+
+    No node has a learned row of its own, so a model of a graph without attributes can be applied to other nodes.
+    """
+
+    Settings = WalkPoolSettings
+    Network = WalkPoolNetwork
+    method = "walkpool"
+    settings: WalkPoolSettings
+
+    def adapt(self, graph: Graph) -> None:
+        """Carry what was learned over to another graph, of as many attributes."""
+        self._network.check(graph)
+        TrainedPredictor.adapt(self, graph)
