@@ -5,8 +5,8 @@
 
 Links are split 70/10/20, or by ``--ratios``; training is biased and the epoch is kept by balanced validation hits@100.
 ``--component`` keeps the largest connected component and ``--seen`` adds the validation links at test time, as the
-protocol of BUDDY does. It flatters every method, and serves only to hold ours against published figures. ``run`` appends
-one line of JSON for each graph, method and seed, and does not run again what the file has.
+protocol of BUDDY does. It flatters every method, and serves only to hold ours against published figures. ``run``
+appends one line of JSON for each graph, method and seed, and does not run again what the file has.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """WalkPool as a method, and its network: attention on links, walks between both ends, and an MLP on their profiles."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -67,9 +68,9 @@ class WalkPoolNetwork(PairNetwork):
         check_inputs(graph, self.inputs)
 
     def context(self, view: MaskedGraph, random: torch.Generator | None = None) -> Context:
-        """``(e, heads)`` weights ``w`` of links, and ``(n, heads h)`` keys and queries; outside training also walks back.
+        """``(e, heads)`` weights ``w`` of links, and ``(n, heads h)`` keys and queries; when ranking also walks back.
 
-        Walks of far pairs are those of each node in its own ball.
+        Walks back are those of each node in its own ball, of which far pairs are made.
         """
         h, drop = self.settings.hidden, partial(self._drop, random=random)
         inputs = view.inputs(self.first) if self.inputs else self.first.expand(view.n, -1)
@@ -79,82 +80,82 @@ class WalkPoolNetwork(PairNetwork):
         keys, queries = self.keys(mixed[:, :h]), self.queries(mixed[:, h:])
         neighbors = view.neighbors
         rows = torch.repeat_interleave(neighbors.indptr.diff())
-        logits = self._logits(keys, queries, rows, neighbors.indices)
-        constants: dict[str, Any] = {"surroundings": Neighborhoods(view, self.settings.hops)}
+        tensors = {"keys": keys, "queries": queries, "w": self._weights(keys, queries, rows, neighbors.indices)}
+        context = Context(view, tensors, {"surroundings": Neighborhoods(view, self.settings.hops)})
         if not torch.is_grad_enabled():
-            nodes = torch.arange(view.n, device=view.device)
-            constants["back"] = self.walks(logits, constants["surroundings"], nodes, None)
-        return Context(view, {"keys": keys, "queries": queries, "logits": logits}, constants)
-
-    def _drop(self, h: Tensor, random: torch.Generator | None) -> Tensor:
-        return apply_dropout(h, self.dropout, self.training, random)
-
-    def _logits(self, keys: Tensor, queries: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        """``(e, heads)`` ``w_ij``."""
-        products = take_rows(keys, i) * take_rows(queries, j)
-        return products.view(len(i), self.heads, -1).sum(2) / self.settings.hidden**0.5
+            context.constants["back"] = self.walks_back(context, torch.arange(view.n, device=view.device))
+        return context
 
     def forward(self, context: Context, u: Tensor, v: Tensor, random: torch.Generator | None = None) -> Tensor:
         """``(1, p)`` log-odds, the same for ``(v, u)``."""
         u, v = torch.minimum(u, v), torch.maximum(u, v)
-        blocks, totals = self.without_link(context, u, v)
-        both = (self._logits(context.tensors["keys"], context.tensors["queries"], *ends) for ends in ((u, v), (v, u)))
+        near = self.to_be_enclosed(context, u, v)
+        close, apart = near.nonzero()[:, 0], (~near).nonzero()[:, 0]
+        order = torch.cat([close, apart])
+        u, v = u[order], v[order]
+        parts = [self.walks(context, u[: len(close)], v[: len(close)])]
+        if len(apart):
+            parts.append(self.walks_apart(context, u[len(close) :], v[len(close) :]))
+        blocks, totals = (torch.cat(each) for each in zip(*parts, strict=True))
+        both = (self._weights(context.tensors["keys"], context.tensors["queries"], *ends) for ends in ((u, v), (v, u)))
         w = torch.stack(list(both), 2)  # (p, heads, 2)
         profiles = walk_profiles(blocks, torch.sigmoid(w - totals))
         h = self.norm(torch.cat([profiles.flatten(1), torch.sigmoid(w).sum(2)], 1))
         for layer in self.layers:
-            h = layer(h).relu()
-        odds: Tensor = self.last(self._drop(h, random))
-        return odds.T
+            h = layer(h).relu_()
+        odds = self.last(self._drop(h, random))
+        return take_rows(odds, torch.argsort(order)).T
 
-    def without_link(self, context: Context, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """``(p, heads, steps, 2, 2)`` walks from end to end, and ``(p, heads, 2)`` log-sum-exp of the links of both.
+    def to_be_enclosed(self, context: Context, u: Tensor, v: Tensor) -> Tensor:
+        """``(p,)`` which pairs are treated as near: all if a few are learned from, as each walk back takes as long."""
+        if "back" not in context.constants and len(u) <= context.view.n:
+            return torch.ones_like(u, dtype=torch.bool)
+        surroundings: Neighborhoods = context.constants["surroundings"]
+        return surroundings.are_near(u, v)
 
-        A few pairs in training are all treated as near ones: walks back of every node would take longer.
+    def walks(self, context: Context, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """``(p, heads, steps, 2, 2)`` walks from end to end, and ``(p, heads, 2)`` log-sum-exp of the ``w`` of both.
+
+        Where there are several portions of subgraphs and gradients are wanted, each is computed once more on the way
+        back, so that only one is held at a time.
         """
         surroundings: Neighborhoods = context.constants["surroundings"]
-        logits, back = context.tensors["logits"], context.constants.get("back")
-        if back is None and len(u) <= context.view.n:
-            return self.walks(logits, surroundings, u, v)
-        near = surroundings.are_near(u, v)
-        close, apart = near.nonzero()[:, 0], (~near).nonzero()[:, 0]
-        nodes, ends = u.new_empty(0), torch.stack([u[apart], v[apart]], 1)
-        if back is None:
-            nodes, ends = torch.unique(ends, return_inverse=True)
-            back = self.walks(logits, surroundings, nodes, None)
-        home, total = (take_rows(each, ends.flatten()).unflatten(0, ends.shape) for each in back)
-        far = torch.diag_embed(home.movedim(1, -1)), total.movedim(1, -1)
-        parts = zip(self.walks(logits, surroundings, u[close], v[close]), far, strict=True)
-        order = torch.argsort(torch.cat([close, apart]))
-        blocks, totals = (take_rows(torch.cat(each), order) for each in parts)
-        return blocks, totals
-
-    def walks(
-        self, logits: Tensor, surroundings: Neighborhoods, u: Tensor, v: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """``(p, heads, steps, 2, 2)`` walks from end to end, and ``(p, heads, 2)`` log-sum-exp of the links of both.
-
-        Without ``v``, ``(p, heads, steps)`` walks back to ``u`` in its own ball, and ``(p, heads)`` log-sum-exp. Where
-        there are several portions of subgraphs and gradients are wanted, each is computed once more on the way back, so
-        that only one is held at a time.
-        """
-        ranges = list(surroundings.portions(u, u if v is None else v))
+        ranges = list(surroundings.portions(u, v))
         portion: Callable[..., Any] = self._portion
         if len(ranges) > 1 and torch.is_grad_enabled():
             portion = partial(checkpoint, self._portion, use_reentrant=True, preserve_rng_state=False)
-        parts = [portion(logits, surroundings, u[a:b], None if v is None else v[a:b]) for a, b in ranges]
+        parts = [portion(context.tensors["w"], surroundings, u[a:b], v[a:b]) for a, b in ranges]
         blocks, totals = (torch.cat(each) for each in zip(*parts, strict=True))
         return blocks, totals
 
-    def _portion(
-        self, logits: Tensor, surroundings: Neighborhoods, u: Tensor, v: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        subgraphs = surroundings.enclosing(u, u if v is None else v)
-        ends = [subgraphs.first] if v is None else [subgraphs.first, subgraphs.second]
-        probability, totals = transitions(subgraphs, logits)
-        blocks = end_to_end(probability, subgraphs, torch.stack(ends, 1), self.steps)
-        total = torch.stack([take_rows(totals, each) for each in ends], 2)
-        return (blocks, total) if v is not None else (blocks[..., 0, 0], total[..., 0])
+    def walks_back(self, context: Context, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """``(k, heads, steps)`` walks back to nodes in their own balls, and ``(k, heads)`` log-sum-exp of ``w``."""
+        blocks, totals = self.walks(context, nodes, nodes)
+        return blocks[..., 0, 0], totals[..., 0]
+
+    def walks_apart(self, context: Context, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """What ``walks`` gives for far pairs: no walk leads from one end to the other."""
+        nodes, back = torch.stack([u, v], 1).flatten(), context.constants.get("back")
+        if back is None:
+            some, nodes = torch.unique(nodes, return_inverse=True)
+            back = self.walks_back(context, some)
+        steps, totals = (take_rows(each, nodes).view(len(u), 2, *each.shape[1:]).movedim(1, -1) for each in back)
+        return torch.diag_embed(steps), totals
+
+    def _drop(self, h: Tensor, random: torch.Generator | None) -> Tensor:
+        return apply_dropout(h, self.dropout, self.training, random)
+
+    def _weights(self, keys: Tensor, queries: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        """``(e, heads)`` ``w_ij``."""
+        products = (take_rows(keys, i) * take_rows(queries, j)).view(len(i), self.heads, -1)
+        return products.sum(2) / math.sqrt(self.settings.hidden)
+
+    def _portion(self, w: Tensor, surroundings: Neighborhoods, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        subgraphs = surroundings.enclosing(u, v)
+        probability, totals = transitions(subgraphs, w)
+        ends = torch.stack([subgraphs.first, subgraphs.second], 1)
+        blocks = end_to_end(probability, subgraphs, ends, self.steps)
+        return blocks, torch.stack([take_rows(totals, each) for each in ends.T], 2)
 
 
 class WalkPool(PairPredictor):

@@ -80,7 +80,7 @@ class _EndToEnd(torch.autograd.Function):
 
 
 def end_to_end(probability: Tensor, subgraphs: Subgraphs, ends: Tensor, steps: int) -> Tensor:
-    """``(p, heads, steps, c, c)`` blocks ``(P^t)_ab`` between the ends ``a, b`` of each subgraph, for ``t = 1 .. steps``.
+    """``(p, heads, steps, c, c)`` blocks ``(P^t)_ab`` between the ends ``a, b`` of each subgraph, ``t = 1 .. steps``.
 
     Args:
         probability: ``(E, heads)`` of the links in the subgraphs.

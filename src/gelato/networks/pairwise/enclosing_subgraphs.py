@@ -11,6 +11,9 @@ from torch import Tensor
 from gelato.networks.pairwise.masked_graph import MaskedGraph, balls
 from gelato.torch_ops.row_intersection import pair_ranges
 
+TABLE = 2**26
+"""Places that are looked up in a table, at most, rather than by searching."""
+
 EXPANDED = {"cpu": 2**20, "cuda": 2**24}
 """Links that the subgraphs of a portion are looked up from at once, about."""
 
@@ -83,16 +86,15 @@ class Neighborhoods:
         return pair_ranges(self.cost[u] + self.cost[v], EXPANDED[u.device.type])
 
     def enclosing(self, u: Tensor, v: Tensor) -> Subgraphs:
-        """The subgraphs on ``N(u) ∪ N(v)``, without the links between ``u`` and ``v``; the ball of ``u`` if ``u = v``."""
+        """The subgraphs on ``N(u) ∪ N(v)``, without the links between ``u`` and ``v``; one ball if ``u = v``."""
         n, pair = self.links.n, torch.arange(len(u), device=u.device)
         row, place = self.balls.entries(torch.cat([u, v]))
         keys = torch.unique(pair.repeat(2)[row] * n + self.balls.indices[place])
         owner = torch.div(keys, n, rounding_mode="floor")
         node = keys - owner * n
         row, place = self.links.entries(node)
-        wanted = owner[row] * n + self.links.indices[place]
-        column = torch.searchsorted(keys, wanted).clamp_(max=max(len(keys) - 1, 0))
-        inside = keys[column] == wanted
+        column = _places(keys, owner[row] * n + self.links.indices[place], len(u) * n)
+        inside = (column >= 0).nonzero()[:, 0]
         row, column, place = row[inside], column[inside], place[inside]
         first, second = (torch.searchsorted(keys, pair * n + end) for end in (u, v))
         start, end = first[owner[row]], second[owner[row]]
@@ -100,3 +102,13 @@ class Neighborhoods:
         row, column, place = row[other], column[other], place[other]
         indptr = torch.searchsorted(row, torch.arange(len(keys) + 1, device=u.device))
         return Subgraphs(owner, node, first, second, indptr, column, place)
+
+
+def _places(keys: Tensor, wanted: Tensor, size: int) -> Tensor:
+    """Where numbers below ``size`` are among ascending ``keys``, or -1: by a table, if it is a small one."""
+    if size <= TABLE:
+        table = torch.full((size,), -1, dtype=torch.int32, device=keys.device)
+        table[keys] = torch.arange(len(keys), dtype=torch.int32, device=keys.device)
+        return table[wanted].long()
+    place = torch.searchsorted(keys, wanted).clamp_(max=len(keys) - 1)
+    return torch.where(keys[place] == wanted, place, -1)
