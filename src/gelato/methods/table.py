@@ -164,7 +164,7 @@ METHODS: Registry[Method] = Registry(
             "gelato.methods.walkpool.model:WalkPool", WalkPoolSettings, "WalkPool",
             "An MLP on walks by learned link weights around a pair, with and without the pair's own link.",
             cites="Pan et al., ICLR 2022", unfit=symmetric_only("walkpool"), **NETWORK,
-            grid={"hidden": (16, 32, 64), "hops": (1, 2), "width": (72, 288, 720)},
+            grid={"hidden": (32, 128, 256), "hops": (1, 2), "attribute_dropout": (0.0, 0.5, 0.7)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

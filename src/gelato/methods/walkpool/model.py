@@ -61,7 +61,7 @@ class WalkPoolNetwork(PairNetwork):
         self.norm = RowNorm(features)
         self.layers = nn.ModuleList(nn.Linear(*shape) for shape in pairwise(widths))
         self.last = nn.Linear(features, 1)
-        self.width = 2 * sum(widths) + 40 * heads * self.steps
+        self.width = 2 * sum(widths) + 40 * heads * self.steps + 4 * heads * h
 
     def check(self, graph: Graph) -> None:
         """Refuse a graph of other attributes; nodes may be others."""
@@ -73,7 +73,8 @@ class WalkPoolNetwork(PairNetwork):
         Walks back are those of each node in its own ball, of which far pairs are made.
         """
         h, drop = self.settings.hidden, partial(self._drop, random=random)
-        inputs = view.inputs(self.first) if self.inputs else self.first.expand(view.n, -1)
+        dropped = self.settings.attribute_dropout if self.training else 0.0
+        inputs = view.inputs(self.first, dropped, random) if self.inputs else self.first.expand(view.n, -1)
         one = view.step @ inputs[:, :h] + self.biases[0]
         two = view.step @ (drop(one.relu()) @ self.second) + self.biases[1]
         mixed = drop(leaky_relu(inputs[:, h:] + self.of_embeddings(torch.cat([one, two], 1)), SLOPE))
@@ -87,27 +88,43 @@ class WalkPoolNetwork(PairNetwork):
         return context
 
     def forward(self, context: Context, u: Tensor, v: Tensor, random: torch.Generator | None = None) -> Tensor:
-        """``(1, p)`` log-odds, the same for ``(v, u)``."""
-        u, v = torch.minimum(u, v), torch.maximum(u, v)
-        near = self.to_be_enclosed(context, u, v)
+        """``(1, p)`` log-odds."""
+        keys, queries = context.tensors["keys"], context.tensors["queries"]
+        w = [self._weights(keys, queries, *ends) for ends in ((u, v), (v, u))]
+        return self.log_odds(context, u, v, torch.stack(w, 2), random)[None]
+
+    def block(self, context: Context, rows: Tensor, columns: Tensor) -> Tensor:
+        """``(b, c)`` log-odds: ``w`` without keys and queries to gather."""
+        h = self.settings.hidden
+        keys, queries = (context.tensors[name].view(-1, self.heads, h) for name in ("keys", "queries"))
+        both = (keys[rows], queries[columns]), (queries[rows], keys[columns])
+        w = torch.stack([torch.einsum("bhd,chd->bch", *each) for each in both], 3) / math.sqrt(h)
+        u, v = rows.repeat_interleave(len(columns)), columns.repeat(len(rows))
+        return self.log_odds(context, u, v, w.flatten(0, 1)).view(len(rows), len(columns))
+
+    def log_odds(
+        self, context: Context, u: Tensor, v: Tensor, w: Tensor, random: torch.Generator | None = None
+    ) -> Tensor:
+        """``(p,)`` log-odds of pairs with ``(p, heads, 2)`` ``w_uv, w_vu``."""
+        near = self.to_be_enclosed(context, torch.minimum(u, v), torch.maximum(u, v))
         close, apart = near.nonzero()[:, 0], (~near).nonzero()[:, 0]
         order = torch.cat([close, apart])
-        u, v = u[order], v[order]
-        parts = [self.walks(context, u[: len(close)], v[: len(close)])]
+        parts = [self.walks(context, u[close], v[close])]
         if len(apart):
-            parts.append(self.walks_apart(context, u[len(close) :], v[len(close) :]))
+            parts.append(self.walks_apart(context, u[apart], v[apart]))
         blocks, totals = (torch.cat(each) for each in zip(*parts, strict=True))
-        both = (self._weights(context.tensors["keys"], context.tensors["queries"], *ends) for ends in ((u, v), (v, u)))
-        w = torch.stack(list(both), 2)  # (p, heads, 2)
+        w = take_rows(w.flatten(1), order).view(w.shape)
         profiles = walk_profiles(blocks, torch.sigmoid(w - totals))
         h = self.norm(torch.cat([profiles.flatten(1), torch.sigmoid(w).sum(2)], 1))
         for layer in self.layers:
             h = layer(h).relu_()
-        odds = self.last(self._drop(h, random))
-        return take_rows(odds, torch.argsort(order)).T
+        return take_rows(self.last(self._drop(h, random)).squeeze(1), torch.argsort(order))
 
     def to_be_enclosed(self, context: Context, u: Tensor, v: Tensor) -> Tensor:
-        """``(p,)`` which pairs are treated as near: all if a few are learned from, as each walk back takes as long."""
+        """``(p,)`` which pairs with ``u <= v`` are treated as near: all where a few are learned from.
+
+        Walks back of all their ends would take longer.
+        """
         if "back" not in context.constants and len(u) <= context.view.n:
             return torch.ones_like(u, dtype=torch.bool)
         surroundings: Neighborhoods = context.constants["surroundings"]
