@@ -11,7 +11,7 @@ from torch import Tensor
 from gelato.networks.pairwise.masked_graph import MaskedGraph, balls
 from gelato.torch_ops.row_intersection import pair_ranges
 
-TABLE = 2**26
+TABLE = 2**24
 """Places that are looked up in a table, at most, rather than by searching."""
 
 EXPANDED = {"cpu": 2**20, "cuda": 2**24}
