@@ -94,9 +94,9 @@ def table(args: argparse.Namespace) -> None:
     """Means over seeds with standard deviations."""
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for line in map(json.loads, args.file.read_text().splitlines()):
-        protocol = " ".join(name for name in ("component", "seen") if line[name])
-        protocol += "" if (ratios := tuple(line.get("ratios", RATIOS))) == RATIOS else f" ratios {ratios}"
-        groups[line["graph"], line["method"], protocol, json.dumps(line["options"])].append(line)
+        ratios = tuple(line.get("ratios", RATIOS))
+        protocol = [name for name in ("component", "seen") if line[name]] + [f"{ratios}"] * (ratios != RATIOS)
+        groups[line["graph"], line["method"], " ".join(protocol), json.dumps(line["options"])].append(line)
     head = ["graph", "method", "protocol", "seeds", "hits@100", "auc", "unbiased hits@1000", "unbiased ap", "seconds"]
     sys.stdout.write(f"| {' | '.join(head)} |\n{'|---' * len(head)}|\n")
     for (graph, method, protocol, _), lines in sorted(groups.items()):
