@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from gelato.methods.neo_gnn.model import NeoGNN as NeoGNN
     from gelato.methods.seal.model import SEAL as SEAL
     from gelato.methods.spectral.model import Spectral as Spectral
+    from gelato.methods.walkpool.model import WalkPool as WalkPool
     from gelato.prediction.predictor import LinkPredictor as LinkPredictor
     from gelato.prediction.suggestions import Suggestions as Suggestions
     from gelato.ranking.metrics import metric as metric

@@ -23,6 +23,7 @@ from gelato.methods.neo_gnn.settings import NeoGnnSettings
 from gelato.methods.seal.settings import SealSettings
 from gelato.methods.spectral.settings import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
+from gelato.methods.walkpool.settings import WalkPoolSettings
 from gelato.networks.pairwise.settings import symmetric_only
 from gelato.registry import Registry
 from gelato.training.settings import needs_values
@@ -187,6 +188,12 @@ METHODS: Registry[Method] = Registry(
             cites="Zhu et al., NeurIPS 2021", unfit=symmetric_only("nbfnet"), trains=True, extra=TRAIN,
             quick={"hidden": 16, "layers": 4, "epochs": 4},
             grid={"hidden": (16, 32), "layers": (4, 6), "aggregation": ("pna", "sum")},
+        ),
+        "walkpool": Method(
+            "gelato.methods.walkpool.model:WalkPool", WalkPoolSettings, "WalkPool",
+            "An MLP on walks by learned link weights around a pair, with and without the pair's own link.",
+            cites="Pan et al., ICLR 2022", unfit=symmetric_only("walkpool"), **NETWORK,
+            grid={"hidden": (32, 128, 256), "hops": (1, 2), "attribute_dropout": (0.0, 0.5, 0.7)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

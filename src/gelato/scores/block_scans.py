@@ -200,7 +200,8 @@ def block_cost(scores: "BlockScores", query: Query, positives: Pairs, threads: i
     else:
         rows = ranges.order[begin:end]
         rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), scores.block_rows)).astype(np.int64)]
-        once = seconds_of(lambda: scores.block(rows, columns), runs=2)
+        some = columns[len(columns) // 2 :] if scan.triangular else columns  # as many as a row has on average
+        once = seconds_of(lambda: scores.block(rows, some), runs=2)
         sources = len(np.unique(positives[:, 0]))
         walked = scores.n if ranges.middle is None else sum(end - begin for begin, end in ranges.rows())
         seconds = once / len(rows) * (walked + sources) / threads

@@ -10,7 +10,7 @@ from gelato import InputError, split
 from gelato.graph import Graph
 from gelato.methods.seal.model import SEAL, SealNetwork
 from gelato.methods.seal.settings import SealSettings
-from gelato.methods.seal.subgraphs import EXPANDED
+from gelato.networks.pairwise.enclosing_subgraphs import EXPANDED
 from gelato.networks.pairwise.masked_graph import MaskedGraphs
 from gelato.networks.pairwise.predictor import NetworkBlock
 from graphs import path, random_graph

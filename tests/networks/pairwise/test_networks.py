@@ -19,6 +19,7 @@ from pair_networks import CPU, NAMES, SMALL, every, hub_graph, model_of, network
 LINKS_DO_NOT_MATTER, OWN_LINK_NEVER_SEEN = "mlp", "seal"
 NO_NODES, NO_ATTRIBUTES = ("seal", "nbfnet"), "nbfnet"
 """Those that learn nothing of single nodes without attributes, or never look at attributes."""
+NO_ROW_BY_NODE = ("seal", "walkpool")
 
 WRONG = [
     ("layers", 0, "be a whole number of at least 1"),
@@ -153,6 +154,7 @@ def test_without_attributes_it_scores_the_nodes_it_knows(name):
     assert np.isfinite(model.scores().pairs(hidden.test)).all()
     network = model.network(hidden.train, model.settings, CPU)
     assert network.by_node == (name not in NO_NODES)
+    assert network.by_node == (name not in NO_ROW_BY_NODE)
     if network.by_node:
         assert (graph.n, SMALL["hidden"]) in [tuple(each.shape) for each in network.parameters()]
         message = f"one embedding for each of {graph.n} nodes, and cannot be applied to other nodes"

@@ -10,7 +10,8 @@ from torch.utils.checkpoint import checkpoint
 
 from gelato.graph import Graph
 from gelato.methods.seal.settings import SealSettings
-from gelato.methods.seal.subgraphs import MOST, Neighborhoods, Subgraphs, usual_size
+from gelato.methods.seal.subgraphs import MOST, node_labels, usual_size
+from gelato.networks.pairwise.enclosing_subgraphs import Neighborhoods, Subgraphs
 from gelato.networks.pairwise.masked_graph import MaskedGraph
 from gelato.networks.pairwise.network import Context, PairNetwork
 from gelato.networks.pairwise.predictor import PairPredictor
@@ -30,7 +31,7 @@ class Convolution:
     """
 
     def __init__(self, subgraphs: Subgraphs, dtype: torch.dtype) -> None:
-        row, column = torch.repeat_interleave(subgraphs.indptr.diff()), subgraphs.indices
+        row, column = subgraphs.rows, subgraphs.indices
         self._loops = (1.0 / (subgraphs.indptr.diff() + 1.0).to(dtype))[:, None]
         scale = self._loops[:, 0].sqrt()
         self._links = Compressed(subgraphs.indptr, column.int(), scale[row] * scale[column])
@@ -130,7 +131,7 @@ class SealNetwork(PairNetwork):
     ) -> tuple[Tensor, Tensor]:
         subgraphs = surroundings.enclosing(u, v)
         convolution = Convolution(subgraphs, labels.dtype)
-        h = take_rows(labels, subgraphs.label)
+        h = take_rows(labels, node_labels(subgraphs))
         if attributes is not None:
             h = h + take_rows(attributes, subgraphs.node)
         layers: list[Tensor] = []
