@@ -19,6 +19,7 @@ from gelato.methods.neo_gnn.settings import NeoGnnSettings
 from gelato.methods.seal.settings import SealSettings
 from gelato.methods.spectral.settings import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
+from gelato.methods.tlc_gnn.settings import TlcGnnSettings
 from gelato.networks.pairwise.settings import symmetric_only
 from gelato.registry import Registry
 from gelato.training.settings import needs_values
@@ -158,6 +159,12 @@ METHODS: Registry[Method] = Registry(
             "Graph convolutions on the subgraph around a pair, with nodes labelled by their distances to both ends.",
             cites="Zhang & Chen, NeurIPS 2018", unfit=symmetric_only("seal"), **NETWORK,
             grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
+        ),
+        "tlc-gnn": Method(
+            "gelato.methods.tlc_gnn.model:TLCGNN", TlcGnnSettings, "TLC-GNN",
+            "Graph convolutions, and persistence images of the graph around a pair with curvature as length.",
+            cites="Yan et al., ICML 2021", unfit=symmetric_only("tlc-gnn"), **NETWORK,
+            grid={"hidden": (50, 100, 200), "dropout": (0.2, 0.5, 0.8), "hops": (1, 2)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",
