@@ -3,10 +3,11 @@
     GELATO_DATA=DIR python benchmarks/balanced.py run FILE --graphs cora,citeseer --methods ncn,buddy --seeds 3
     python benchmarks/balanced.py table FILE
 
-Links are split 70/10/20; training is biased and the epoch is kept by balanced validation hits@100. ``--component``
-keeps the largest connected component and ``--seen`` adds the validation links at test time, as the protocol of BUDDY
-does. It flatters every method, and serves only to hold ours against published figures. ``run`` appends one line of
-JSON for each graph, method and seed, and does not run again what the file has.
+Links are split 70/10/20, or hidden by ``--ratios`` (0.05,0.1 for 85/5/10); training is biased and the epoch is kept by
+balanced validation hits@100. ``--component`` keeps the largest connected component and ``--seen`` adds the validation
+links at test time, as the protocol of BUDDY does. It flatters every method, and serves only to hold ours against
+published figures. ``run`` appends one line of JSON for each graph, method and seed, and does not run again what the
+file has.
 """
 
 import argparse
@@ -29,7 +30,12 @@ from gelato.ranking.rank import rank
 from gelato.regimes import biased, unbiased
 
 RATIOS = (0.1, 0.2)
+"""Fractions of the links that are hidden for validation and for testing."""
+
 METRICS = ("hits@100", "auc")
+PLAIN: dict[str, Any] = {"ratios": list(RATIOS)}
+"""What lines of earlier files do not name."""
+
 SETTINGS = Path(__file__).with_name("balanced.toml")
 
 
@@ -52,10 +58,13 @@ def settings_of(method: str, graph: str, options: dict[str, Any]) -> dict[str, A
     return {**regime, **known, **options}
 
 
-def one(name: str, method: str, seed: int, options: dict[str, Any], component: bool, seen: bool) -> dict[str, Any]:
+def one(
+    name: str, method: str, seed: int, options: dict[str, Any], component: bool, seen: bool, ratios: list[float]
+) -> dict[str, Any]:
     """A line of the file."""
     graph = largest_component(load(name)) if component else load(name)
-    parts = split(graph, seed, RATIOS)
+    valid, test = ratios
+    parts = split(graph, seed, (valid, test))
     begin = time.perf_counter()
     model = make(method, **settings_of(method, name, options), random_state=seed).fit(parts)
     seconds = time.perf_counter() - begin
@@ -63,6 +72,7 @@ def one(name: str, method: str, seed: int, options: dict[str, Any], component: b
         known = np.concatenate([parts.train.edges, parts.valid])
         model = model.on(Graph.from_edges(known, graph.n, attributes=graph.attributes))
     line = {"graph": name, "method": method, "seed": seed, "options": options, "component": component, "seen": seen}
+    line["ratios"] = ratios
     ranks = rank(model.scores(), biased(parts, 1, seed))
     line |= {each: 100 * metric(each, ranks) for each in METRICS}
     every = rank(model.scores(), unbiased(parts))
@@ -74,12 +84,12 @@ def one(name: str, method: str, seed: int, options: dict[str, Any], component: b
 def run(args: argparse.Namespace) -> None:
     """Run what the file does not have yet."""
     lines = [json.loads(line) for line in args.file.read_text().splitlines()] if args.file.exists() else []
-    names = ("graph", "method", "seed", "options", "component", "seen")
-    known = {json.dumps([line[name] for name in names]) for line in lines}
+    names = ("graph", "method", "seed", "options", "component", "seen", "ratios")
+    known = {json.dumps([(PLAIN | line)[name] for name in names]) for line in lines}
     for name in args.graphs.split(","):
         for method in args.methods.split(","):
             for seed in range(args.seeds):
-                what = (name, method, seed, args.options, args.component, args.seen)
+                what = (name, method, seed, args.options, args.component, args.seen, args.ratios)
                 if json.dumps(list(what)) not in known:
                     line = json.dumps(one(*what))
                     sys.stderr.write(line + "\n")
@@ -92,6 +102,8 @@ def table(args: argparse.Namespace) -> None:
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for line in map(json.loads, args.file.read_text().splitlines()):
         protocol = " ".join(name for name in ("component", "seen") if line[name])
+        if (ratios := (PLAIN | line)["ratios"]) != list(RATIOS):
+            protocol = f"{protocol} {'/'.join(f'{100 * each:g}' for each in ratios)} hidden".strip()
         groups[line["graph"], line["method"], protocol, json.dumps(line["options"])].append(line)
     head = ["graph", "method", "protocol", "seeds", "hits@100", "auc", "unbiased hits@1000", "unbiased ap", "seconds"]
     sys.stdout.write(f"| {' | '.join(head)} |\n{'|---' * len(head)}|\n")
@@ -118,6 +130,7 @@ def main() -> None:
     running.add_argument("--options", type=json.loads, default={})
     running.add_argument("--component", action="store_true")
     running.add_argument("--seen", action="store_true")
+    running.add_argument("--ratios", type=lambda text: [float(each) for each in text.split(",")], default=list(RATIOS))
     running.set_defaults(call=run)
     printing = commands.add_parser("table")
     printing.add_argument("file", type=Path)
