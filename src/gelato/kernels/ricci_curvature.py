@@ -17,7 +17,7 @@ FARTHEST = 3
 
 @kernel
 def link_lengths(indptr, indices, begin, end, lengths):  # type: ignore[no-untyped-def]
-    """Write ``1 + k_ab`` at both entries of the links from nodes ``begin .. end - 1`` to later ones; rows are sorted."""
+    """Write ``1 + k_ab`` at both entries of links from nodes ``begin .. end - 1`` to later ones; rows are sorted."""
     n = len(indptr) - 1
     net, near = np.zeros(n, np.int64), np.zeros(n, np.int64)
     none = (np.int64(-1), np.int64(-1))
@@ -131,7 +131,7 @@ def _raise_potentials(cost, flow, supply, demand, potential):  # type: ignore[no
         x = np.int64(-1)
         for y in range(s + t):
             if not done[y] and distance[y] < unknown and (x < 0 or distance[y] < distance[x]):
-                x = y
+                x = np.int64(y)
         done[x] = True
         if x < s:
             for j in range(t):
@@ -143,8 +143,8 @@ def _raise_potentials(cost, flow, supply, demand, potential):  # type: ignore[no
             for i in range(s):
                 if flow[i, x - s] > 0:
                     distance[i] = min(distance[i], distance[x])
-    for x in range(s + t):
-        potential[x] += min(distance[x], nearest)
+    for y in range(s + t):
+        potential[y] += min(distance[y], nearest)
 
 
 @part

@@ -2,8 +2,8 @@
 
 The vicinity graph of ``(u, v)`` has the nodes within ``k`` links of both, and ``u`` and ``v`` themselves, always
 without the link between ``u`` and ``v``: neither balls, nor lengths of links, nor paths depend on whether it is there.
-A node ``x`` has the value ``d(u, x) + d(x, v)``, by the shortest paths inside, over the largest such value, and the ends
-have 0; what cannot be reached is left out.
+A node ``x`` has the value ``d(u, x) + d(x, v)``, by the shortest paths inside, over the largest such value, and both
+ends have 0; what cannot be reached is left out.
 """
 
 import numpy as np
@@ -94,9 +94,7 @@ def _links_inside(indptr, indices, lengths, nodes, place, cut, linked, net, near
 def _is_next_to(indptr, indices, x, cut):  # type: ignore[no-untyped-def]
     """Whether a node is an end of a link or linked to one; lengths of links between others do not depend on it."""
     u, v = cut
-    if x == u or x == v:
-        return True
-    return find_in_row(indptr, indices, x, u) >= 0 or find_in_row(indptr, indices, x, v) >= 0
+    return x in cut or find_in_row(indptr, indices, x, u) >= 0 or find_in_row(indptr, indices, x, v) >= 0
 
 
 @part
@@ -110,7 +108,7 @@ def _doubled(array):  # type: ignore[no-untyped-def]
 
 @part
 def _values(count, first, second, length):  # type: ignore[no-untyped-def]
-    """``(count,)`` values of nodes, the first two being ``u`` and ``v``; infinite where one of these is out of reach."""
+    """``(count,)`` values of nodes, ``u`` and ``v`` first; infinite where one of these two is out of reach."""
     distance = np.full((2, count), np.inf)
     distance[0, 0] = distance[1, 1] = 0.0
     shorter = True

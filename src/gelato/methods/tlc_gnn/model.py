@@ -71,7 +71,7 @@ class TlcGnnNetwork(PairNetwork):
         return self.images_of(self._links)
 
     def context(self, view: MaskedGraph, random: torch.Generator | None = None) -> Context:
-        """``(n, h)`` embeddings from ``view``, and images: of the graph that is learned from in training, else of it."""
+        """``(n, h)`` embeddings from ``view``, and images: in training those of the whole graph, else of ``view``."""
         dropout = self.dropout if self.training else 0.0
         (first, second), (b, c) = self.weights, self.biases
         h = (view.step @ view.inputs(first, dropout, random) + b).relu()
