@@ -142,3 +142,12 @@ def test_a_graph_of_too_many_near_pairs_is_refused(graph, monkeypatch):
         VicinityImages.of(graph.pattern, 2)
     with pytest.raises(InputError, match="with hops=1; use another method, or a smaller graph"):
         VicinityImages.of(graph.pattern, 1)
+
+
+def test_links_between_hubs_that_are_too_large_are_refused(monkeypatch):
+    star = Graph.from_edges([(0, v) for v in range(1, 8)])
+    monkeypatch.setattr(module, "LARGEST_PRODUCT", 7)
+    VicinityImages.of(star.pattern, 1)
+    monkeypatch.setattr(module, "LARGEST_PRODUCT", 6)
+    with pytest.raises(InputError, match="degrees of product 7, but curvature is computed up to 6; use another method"):
+        VicinityImages.of(star.pattern, 1)

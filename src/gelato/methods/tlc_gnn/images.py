@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +31,9 @@ SPREAD = 1.0
 
 MOST_PAIRS = 20_000_000
 """Images that are held, at most: 2 GB."""
+
+LARGEST_PRODUCT = 2**26
+"""Product of the degrees of two linked nodes, at most: transport between them holds tables of as many numbers."""
 
 PAIRS_OF_BLOCK, ROWS_OF_BAND = 2048, 512
 
@@ -82,6 +84,7 @@ class VicinityImages:
     def of(cls, adjacency: csr_array, hops: int) -> Self:
         """Make them, or read what is kept of an earlier run on the same graph; links count without weights."""
         key, A = image_key(adjacency, hops), sorted_rows(adjacency)
+        check_degrees(A)
         pairs = np.concatenate([*near_pairs(A, hops), np.empty((0, 2), np.int64)])
         pixels = np.zeros((len(pairs), PIXELS), np.float32)
         _make(A, hops, key, pairs, pixels)
@@ -122,6 +125,17 @@ def sorted_rows(adjacency: csr_array) -> csr_array:
     A = adjacency.copy()
     A.sort_indices()
     return A
+
+
+def check_degrees(adjacency: csr_array) -> None:
+    """Refuse links between hubs that are too large for exact transport."""
+    degrees = np.diff(adjacency.indptr).astype(np.int64)
+    product = np.repeat(degrees, degrees) * degrees[adjacency.indices]
+    if len(product) and product.max() > LARGEST_PRODUCT:
+        raise InputError(
+            f"two linked nodes have degrees of product {product.max():,}, but curvature is computed up to "
+            f"{LARGEST_PRODUCT:,}; use another method, or leave such hubs out"
+        )
 
 
 def near_pairs(adjacency: csr_array, hops: int) -> Iterator[Pairs]:
@@ -174,11 +188,7 @@ def _make(A: csr_array, hops: int, key: str, pairs: Pairs, pixels: NDArray[np.fl
     def keep(_: None, block: int) -> None:
         checkpoint.add(block, {"pixels": pixels})
 
-    run_blocks(bands, partial(_nothing), measure, lambda _, begin: None, threads)
-    run_blocks(todo, partial(_nothing), draw, keep, threads)
+    run_blocks(bands, lambda: None, measure, lambda _, begin: None, threads)
+    run_blocks(todo, lambda: None, draw, keep, threads)
     if time.monotonic() - begun > checkpoint.every:
         checkpoint.save()
-
-
-def _nothing() -> None:
-    """Threads need no memory of their own."""

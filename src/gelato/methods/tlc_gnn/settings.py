@@ -8,12 +8,13 @@ from gelato.prediction.options import checked_field, fraction, whole_number
 
 @dataclass(frozen=True, kw_only=True)
 class TlcGnnSettings(PairwiseSettings):
-    """Hyperparameters of TLC-GNN; the defaults are those of its authors, but for ``hops``, which they set to 1.
+    """Hyperparameters of TLC-GNN; the defaults are those of its authors, but for ``hops``.
 
     Attributes:
         hidden: width of the first graph convolution.
         width: of the embeddings.
-        hops: radius of the balls that meet in a vicinity graph.
+        hops: radius of the balls that meet in a vicinity graph. The authors take 1, but for PubMed; without the link
+            of the pair, which they leave in, that is little more than the number of common neighbours.
         dropout: share of the attributes and of the hidden layer dropped in training; 0.8 for Cora and CiteSeer.
     """
 
