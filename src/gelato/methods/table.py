@@ -24,6 +24,7 @@ from gelato.methods.seal.settings import SealSettings
 from gelato.methods.spectral.settings import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
 from gelato.methods.walkpool.settings import WalkPoolSettings
+from gelato.methods.tlc_gnn.settings import TlcGnnSettings
 from gelato.networks.pairwise.settings import symmetric_only
 from gelato.registry import Registry
 from gelato.training.settings import needs_values
@@ -194,6 +195,12 @@ METHODS: Registry[Method] = Registry(
             "An MLP on walks by learned link weights around a pair, with and without the pair's own link.",
             cites="Pan et al., ICLR 2022", unfit=symmetric_only("walkpool"), **NETWORK,
             grid={"hidden": (32, 128, 256), "hops": (1, 2), "attribute_dropout": (0.0, 0.5, 0.7)},
+        ),
+        "tlc-gnn": Method(
+            "gelato.methods.tlc_gnn.model:TLCGNN", TlcGnnSettings, "TLC-GNN",
+            "Graph convolutions, and persistence images of the graph around a pair with curvature as length.",
+            cites="Yan et al., ICML 2021", unfit=symmetric_only("tlc-gnn"), **NETWORK,
+            grid={"hidden": (50, 100, 200), "dropout": (0.2, 0.5, 0.8), "hops": (1, 2)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

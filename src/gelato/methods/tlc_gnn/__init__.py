@@ -1,0 +1,1 @@
+"""TLC-GNN: graph convolutions, and persistence images of the graphs around pairs."""
