@@ -23,8 +23,8 @@ from gelato.methods.neo_gnn.settings import NeoGnnSettings
 from gelato.methods.seal.settings import SealSettings
 from gelato.methods.spectral.settings import GRID as SPECTRAL_GRID
 from gelato.methods.spectral.settings import SpectralSettings
-from gelato.methods.walkpool.settings import WalkPoolSettings
 from gelato.methods.tlc_gnn.settings import TlcGnnSettings
+from gelato.methods.walkpool.settings import WalkPoolSettings
 from gelato.networks.pairwise.settings import symmetric_only
 from gelato.registry import Registry
 from gelato.training.settings import needs_values
@@ -165,24 +165,6 @@ METHODS: Registry[Method] = Registry(
             cites="Zhang & Chen, NeurIPS 2018", unfit=symmetric_only("seal"), **NETWORK,
             grid={"hidden": (16, 32, 64), "attributes": (True, False), "hops": (1, 2)},
         ),
-        "bscnets": Method(
-            "gelato.methods.bscnets.model:BScNets", BscnetsSettings, "BScNets",
-            "Distances of graph convolutions, and of attributes mapped by Hodge Laplacians of links and triangles.",
-            cites="Chen et al., AAAI 2022", unfit=symmetric_only("bscnets"), **NETWORK,
-            grid={"hidden": (32, 64, 128), "width": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
-        ),
-        "hgcn": Method(
-            "gelato.methods.hgcn.model:HGCN", HgcnSettings, "hyperbolic GCN",
-            "Distances in the Poincaré ball, between nodes that graph convolutions place in it.",
-            cites="Chami et al., NeurIPS 2019", unfit=symmetric_only("hgcn"), **NETWORK,
-            grid={"hidden": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
-        ),
-        "lgcn": Method(
-            "gelato.methods.lgcn.model:LGCN", LgcnSettings, "Lorentzian GCN",
-            "Distances on the hyperboloid, between nodes that centroids of their neighbours place on it.",
-            cites="Zhang et al., WWW 2021", unfit=symmetric_only("lgcn"), **NETWORK,
-            grid={"hidden": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
-        ),
         "nbfnet": Method(
             "gelato.methods.nbfnet.model:NBFNet", NbfnetSettings, "NBFNet",
             "Learned Bellman-Ford iterations over all paths between two nodes, without attributes.",
@@ -196,11 +178,29 @@ METHODS: Registry[Method] = Registry(
             cites="Pan et al., ICLR 2022", unfit=symmetric_only("walkpool"), **NETWORK,
             grid={"hidden": (32, 128, 256), "hops": (1, 2), "attribute_dropout": (0.0, 0.5, 0.7)},
         ),
+        "hgcn": Method(
+            "gelato.methods.hgcn.model:HGCN", HgcnSettings, "hyperbolic GCN",
+            "Distances in the Poincaré ball, between nodes that graph convolutions place in it.",
+            cites="Chami et al., NeurIPS 2019", unfit=symmetric_only("hgcn"), **NETWORK,
+            grid={"hidden": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
+        ),
+        "lgcn": Method(
+            "gelato.methods.lgcn.model:LGCN", LgcnSettings, "Lorentzian GCN",
+            "Distances on the hyperboloid, between nodes that centroids of their neighbours place on it.",
+            cites="Zhang et al., WWW 2021", unfit=symmetric_only("lgcn"), **NETWORK,
+            grid={"hidden": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
+        ),
         "tlc-gnn": Method(
             "gelato.methods.tlc_gnn.model:TLCGNN", TlcGnnSettings, "TLC-GNN",
             "Graph convolutions, and persistence images of the graph around a pair with curvature as length.",
             cites="Yan et al., ICML 2021", unfit=symmetric_only("tlc-gnn"), **NETWORK,
             grid={"hidden": (50, 100, 200), "dropout": (0.2, 0.5, 0.8), "hops": (1, 2)},
+        ),
+        "bscnets": Method(
+            "gelato.methods.bscnets.model:BScNets", BscnetsSettings, "BScNets",
+            "Distances of graph convolutions, and of attributes mapped by Hodge Laplacians of links and triangles.",
+            cites="Chen et al., AAAI 2022", unfit=symmetric_only("bscnets"), **NETWORK,
+            grid={"hidden": (32, 64, 128), "width": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
         ),
         "auto": Method(
             "gelato.methods.auto.model:Auto", AutoSettings, "automatic choice",

@@ -436,10 +436,8 @@ def test_commands_tell_what_was_compared(graph, tmp_path, monkeypatch, capsys):
         (("predict", "graph.npz", "--budget", "-1"), "--budget"),
         (
             ("predict", "graph.npz", "--option", "epochs=2"),
-            "which is an option of gelato, gae, gcn, ncn, ncnc, neo-gnn, mlp, buddy, elph, seal, hgcn and lgcn; "
-            "choose one with",
-            "which is an option of gelato, gae, gcn, ncn, ncnc, neo-gnn, mlp, buddy, elph, seal and nbfnet; choose one",
-            "an option of gelato, gae, gcn, ncn, ncnc, neo-gnn, mlp, buddy, elph, seal and walkpool; choose one with",
+            "which is an option of gelato, gae, gcn, ncn, ncnc, neo-gnn, mlp, buddy, elph, seal, nbfnet, walkpool, "
+            "hgcn, lgcn, tlc-gnn and bscnets; choose one with",
         ),
         (("predict", "graph.npz", "--model", "run", "--budget", "1"), "leave out --method, --budget"),
         (("tune", "graph.npz", "--method", "auto", "--out", "x"), "auto has no settings to tune; use one of"),

@@ -17,9 +17,8 @@ from graphs import random_graph
 from pair_networks import CPU, NAMES, SMALL, every, hub_graph, model_of, network_of, undropped
 
 LINKS_DO_NOT_MATTER, OWN_LINK_NEVER_SEEN = "mlp", "seal"
-NO_NODES, NO_ATTRIBUTES = ("seal", "nbfnet"), "nbfnet"
+NO_NODES, NO_ATTRIBUTES = ("seal", "nbfnet", "walkpool"), "nbfnet"
 """Those that learn nothing of single nodes without attributes, or never look at attributes."""
-NO_ROW_BY_NODE = ("seal", "walkpool")
 
 WRONG = [
     ("layers", 0, "be a whole number of at least 1"),
@@ -36,9 +35,7 @@ REFUSED = [(name, *wrong) for name in NAMES for wrong in WRONG if wrong[0] in ME
 
 def test_every_predictor_of_pairs_is_tested_here():
     assert [name for name in METHODS if issubclass(METHODS[name].predictor(), PairPredictor)] == NAMES
-    deep = {"gcn", "ncn", "ncnc", "neo-gnn", "elph", "seal", "hgcn", "lgcn"}
-    assert {name for name, key, *_ in REFUSED if key == "layers"} == deep
-    layered = {"gcn", "ncn", "ncnc", "neo-gnn", "elph", "seal", "nbfnet"}
+    layered = {"gcn", "ncn", "ncnc", "neo-gnn", "elph", "seal", "nbfnet", "hgcn", "lgcn"}
     assert {name for name, key, *_ in REFUSED if key == "layers"} == layered
 
 
@@ -154,7 +151,6 @@ def test_without_attributes_it_scores_the_nodes_it_knows(name):
     assert np.isfinite(model.scores().pairs(hidden.test)).all()
     network = model.network(hidden.train, model.settings, CPU)
     assert network.by_node == (name not in NO_NODES)
-    assert network.by_node == (name not in NO_ROW_BY_NODE)
     if network.by_node:
         assert (graph.n, SMALL["hidden"]) in [tuple(each.shape) for each in network.parameters()]
         message = f"one embedding for each of {graph.n} nodes, and cannot be applied to other nodes"
