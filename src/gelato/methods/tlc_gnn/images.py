@@ -82,7 +82,11 @@ class VicinityImages:
 
     @classmethod
     def of(cls, adjacency: csr_array, hops: int) -> Self:
-        """Make them, or read what is kept of an earlier run on the same graph; links count without weights."""
+        """Make them, or read what is kept of an earlier run on the same graph; links count without weights.
+
+        Of a linked pair the lengths of all links around are computed anew without its own. That takes most of the time,
+        a few ms a link on sparse graphs, and hundreds of them where nodes have dozens of common neighbours.
+        """
         key, A = image_key(adjacency, hops), sorted_rows(adjacency)
         check_degrees(A)
         pairs = np.concatenate([*near_pairs(A, hops), np.empty((0, 2), np.int64)])
