@@ -190,9 +190,10 @@ def _make(A: csr_array, hops: int, key: str, pairs: Pairs, pixels: NDArray[np.fl
         vicinity_images(indptr, indices, lengths, pairs[part], hops, SPREAD, pixels[part])
 
     def keep(_: None, block: int) -> None:
-        checkpoint.add(block, {"pixels": pixels})
+        if len(cuts) > 1:
+            checkpoint.add(block, {"pixels": pixels})
 
     run_blocks(bands, lambda: None, measure, lambda _, begin: None, threads)
     run_blocks(todo, lambda: None, draw, keep, threads)
-    if time.monotonic() - begun > checkpoint.every:
+    if len(cuts) > 1 and time.monotonic() - begun > checkpoint.every:
         checkpoint.save()
