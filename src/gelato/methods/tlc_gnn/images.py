@@ -82,7 +82,11 @@ class VicinityImages:
 
     @classmethod
     def of(cls, adjacency: csr_array, hops: int) -> Self:
-        """Make them, or read what is kept of an earlier run on the same graph; links count without weights."""
+        """Make them, or read what is kept of an earlier run on the same graph; links count without weights.
+
+        Of a linked pair the lengths of all links around are computed anew without its own. That takes most of the time,
+        a few ms a link on sparse graphs, and hundreds of them where nodes have dozens of common neighbours.
+        """
         key, A = image_key(adjacency, hops), sorted_rows(adjacency)
         check_degrees(A)
         pairs = np.concatenate([*near_pairs(A, hops), np.empty((0, 2), np.int64)])
@@ -186,9 +190,10 @@ def _make(A: csr_array, hops: int, key: str, pairs: Pairs, pixels: NDArray[np.fl
         vicinity_images(indptr, indices, lengths, pairs[part], hops, SPREAD, pixels[part])
 
     def keep(_: None, block: int) -> None:
-        checkpoint.add(block, {"pixels": pixels})
+        if len(cuts) > 1:
+            checkpoint.add(block, {"pixels": pixels})
 
     run_blocks(bands, lambda: None, measure, lambda _, begin: None, threads)
     run_blocks(todo, lambda: None, draw, keep, threads)
-    if time.monotonic() - begun > checkpoint.every:
+    if len(cuts) > 1 and time.monotonic() - begun > checkpoint.every:
         checkpoint.save()
