@@ -76,7 +76,8 @@ def leaves_out(learner: int, folds: "NDArray[np.int64]", learners: int) -> "NDAr
     ``i mod g = l mod g``.
     """
     groups = min(learners, GROUPS)
-    return folds % groups == learner % groups
+    out: NDArray[np.bool_] = folds % groups == learner % groups
+    return out
 
 
 @dataclass(frozen=True, kw_only=True)
