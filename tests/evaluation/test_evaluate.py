@@ -40,7 +40,7 @@ def test_a_method_that_does_not_fit_is_refused_before_any_has_run(parts):
 
 def test_each_method_gets_the_options_it_takes(parts):
     assert methods_of("cn, ac", {"steps": 2}, parts.train) == [("cn", {}), ("ac", {"steps": 2})]
-    with pytest.raises(InputError, match="steps is an option of katz, ac, gelato, not of cn,aa"):
+    with pytest.raises(InputError, match="steps is an option of katz, ac, gelato, walkpool, not of cn,aa"):
         methods_of("cn,aa", {"steps": 2}, parts.train)
 
 

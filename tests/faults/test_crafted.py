@@ -9,20 +9,25 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from faults.cases_runs import settings
 from faults.fork_server import fork_server
+from gelato import open_model
 from gelato.errors import InputError
 from gelato.io.stored_files import MOST_DEPTH, MOST_VALUES, open_stored, parse_json
 from gelato.io.untrusted import read_uncompressed
 from gelato.methods.gelato.settings import MOST_STEPS as OF_GELATO
 from gelato.scores.walk import MOST_STEPS
 
+SAVED = Path(__file__).parent.parent / "data" / "saved_models"
 QUIET = "--quiet"
 FIT = ("fit", "graph.csv", "--attributes", "nodes.csv", "--out", "model", QUIET)
 FIT += tuple(word for each in ("epochs=1", "alpha=0.5", "beta=0.5", "eta=0.1") for word in ("--option", each))
@@ -157,6 +162,29 @@ def test_walks_of_a_billion_billion_steps_in_a_stored_model_are_refused(folder, 
     refused(reader(EXPLAIN, folder), "steps must be a whole number from 1 to 1,000")
     command = ("evaluate", "graph.csv", "--method", "ac", "--option", "steps=2147483647", QUIET)
     refused(reader(command, folder), "at most 1,000")
+
+
+@pytest.mark.parametrize("width", [5, 100_000, 10**9])
+@pytest.mark.parametrize("name", ["gae", "gcn", "gelato", "mlp", "seal"])
+def test_a_stored_network_of_another_width_is_refused_before_memory_is_taken(name, width, tmp_path):
+    shutil.copytree(SAVED / name, tmp_path / name)
+    settings(hidden=width)(tmp_path / name / "model.safetensors")
+    with pytest.raises(InputError, match="the stored parameters do not fit the network of this model"):
+        open_model(tmp_path / name).evidence()
+
+
+@pytest.mark.parametrize("place", ["cell", "name"])
+def test_text_of_a_parquet_file_that_is_not_utf8_is_refused(place, folder, reader):
+    table = pyarrow.table({"source": ["ann", "bob"], "target": ["bob", "xxQQxx"], "zzQQzz": [1, 2]})
+    parquet.write_table(
+        table, folder / "links.parquet", compression="none", use_dictionary=False, write_statistics=False
+    )
+    text = b"xxQQxx" if place == "cell" else b"zzQQzz"
+    content = (folder / "links.parquet").read_bytes()
+    assert text in content
+    (folder / "links.parquet").write_bytes(content.replace(text, text.replace(b"QQ", b"\xcf\xff")))
+    code, errors = reader(("predict", "links.parquet", "--method", "cn", "--top", "3", QUIET), folder)
+    assert code == 2 and "links.parquet" in errors and "write it again" in errors, errors
 
 
 def test_a_refused_merge_leaves_nothing_behind(shards, tmp_path, reader):

@@ -212,6 +212,7 @@ class TrainedPredictor(LinkPredictor):
         """Bring a trained network back to life, on the CPU: its device may not be available here."""
         with parsing():
             self.restore_facts(learned, tensors)
+        check_shapes(lambda: self.network(graph, self.used, torch.device("meta")), self.state_)
         network = self.network(graph, self.used, torch.device("cpu"))
         load_state(network, self.state_)
         self.adopt(network, graph)
@@ -223,6 +224,19 @@ class TrainedPredictor(LinkPredictor):
         )
         self.history_ = [read_record(Epoch, epoch, finite=False) for epoch in read_fact(learned, "history_", list[Any])]
         self.state_ = tensors_below("net.", tensors)
+
+
+def check_shapes(make: Callable[[], nn.Module], state: Mapping[str, Tensor]) -> None:
+    """Refuse stored parameters that are not those of a network, before any memory is taken for it."""
+    with torch.device("meta"):
+        network = make()
+    wanted, stored = (
+        {name: tuple(value.shape) or (1,) for name, value in each.items()} for each in (network.state_dict(), state)
+    )
+    for name in sorted({*wanted, *stored}):
+        if wanted.get(name) != stored.get(name):
+            difference = f"{name} should have shape {wanted.get(name)}, not {stored.get(name)}"
+            raise DamagedData(f"the stored parameters do not fit the network of this model: {difference:.200}")
 
 
 def load_state(network: nn.Module, state: Mapping[str, Tensor]) -> None:

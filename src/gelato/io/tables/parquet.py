@@ -31,7 +31,7 @@ class ParquetTable(Table):
         try:
             with open_for_reading(path):
                 self._file = parquet.ParquetFile(path)
-        except pyarrow.ArrowException as error:
+        except (pyarrow.ArrowException, UnicodeDecodeError) as error:
             raise InputError(f"{path} is not a complete parquet file; write it again ({_line(error)})") from None
         rows, schema = self._file.metadata.num_rows, self._file.schema_arrow
         if rows == 0:
@@ -54,6 +54,7 @@ class ParquetTable(Table):
         done = 0
         try:
             for batch in self._file.iter_batches(min(BATCH_ROWS, rows_at_once(self.width))):
+                batch.validate(full=True)  # among others, that all text is UTF-8
                 yield batch
                 done += len(batch)
         except (pyarrow.ArrowException, OSError) as error:

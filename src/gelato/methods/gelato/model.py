@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from gelato.scores.autocovariance import autocovariance_with, loops_of
 from gelato.similarity.enhanced_links import EnhancedLinks, enhanced_graph
 from gelato.similarity.similar_pairs import most_similar_by_share
 from gelato.splits import Split
-from gelato.training.trained_predictor import TrainedPredictor, device_of, load_state
+from gelato.training.trained_predictor import TrainedPredictor, check_shapes, device_of, load_state
 
 NEWCOMERS = 10
 """How many similar nodes a node without links is joined to, when a model is applied to it."""
@@ -197,7 +198,9 @@ class Gelato(TrainedPredictor):
     def _live_network(self) -> Enhancer:
         """The network; that of a loaded model is made when it is first needed."""
         if "_network" not in vars(self):
-            self._network = enhancer_on_links(self._graph, self.links_, self._kept, self._device)
+            make = partial(enhancer_on_links, self._graph, self.links_, self._kept)
+            check_shapes(lambda: make(torch.device("meta")), self.state_)
+            self._network = make(self._device)
             load_state(self._network, self.state_)
             self._network.eval()
         network: Enhancer = self._network
