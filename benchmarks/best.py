@@ -64,7 +64,7 @@ def portfolio(parts: Split, threads: int | None, options: dict[str, Any]) -> dic
     """Every member that fits the graph, and what ``auto`` would take of those that ran within its budget."""
     entries, results, spent = [], {}, 0.0
     for member in MEMBERS:
-        if member.left_out(parts.train) is None:
+        if not member.instead and member.left_out(parts.train) is None:
             own = {**METHODS[member.method].quick, **member.options, **options}
             found = fitted(member.method, own, parts, threads)
             results[member.name], seconds = found, found["seconds"]

@@ -115,13 +115,17 @@ class MethodComparison:
     def entries(self, report: Report, progress: Progress) -> list[ComparisonEntry]:
         """What became of each member, in their order; what is on record is not done again."""
         entries: list[ComparisonEntry] = []
-        for member in self._in_turn():
-            progress(len(entries), len(self.members))
+        for done, member in enumerate(self._in_turn()):
+            progress(done, len(self.members))
+            if member.instead and not any(each.name == member.instead and each.status == SKIPPED for each in entries):
+                continue
             if self.watch is not None:
                 self.watch(self._state(member, entries))
             known = self.record.entry(member.name)
-            entries.append(self.record.keep(self._run(member, entries, report)) if known is None else known)
-        progress(len(entries), len(self.members))
+            entry = self.record.keep(self._run(member, entries, report)) if known is None else known
+            if not member.instead or entry.status == COMPARED:
+                entries.append(entry)
+        progress(len(self.members), len(self.members))
         return self._by_simplicity(entries)
 
     def _in_turn(self) -> list[PortfolioMember]:
@@ -167,7 +171,7 @@ class MethodComparison:
         """Seconds that each member will take, of those that fit the graph and the budget."""
         seconds: dict[str, float] = {}
         for member in self._in_turn():
-            if member.left_out(self.split.train) is None:
+            if member.left_out(self.split.train) is None and member.instead not in seconds:
                 predicted = self._predicted(member, seconds)
                 if not seconds or self._allows(member, seconds, sum(seconds.values()), predicted):
                     seconds[member.name] = predicted

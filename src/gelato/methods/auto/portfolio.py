@@ -20,6 +20,7 @@ class PortfolioMember:
         beside: the same after a method of an earlier turn, which it rarely ranks better than.
         turn: methods of a lower one run first.
         trials: what the trials of a winner take, as a multiple of its fit.
+        instead: a member that it takes the place of, where that is skipped.
         rankings: rankings by the reference method that it takes as long as, at least. Where these do not fit into the
             budget, it is skipped without a forecast of its own, which takes a while.
     """
@@ -31,6 +32,7 @@ class PortfolioMember:
     beside: float = 1.0
     turn: int = 0
     trials: float = 5.0
+    instead: str = ""
     rankings: float = 0.0
 
     @property
@@ -67,5 +69,6 @@ PORTFOLIO = (
     PortfolioMember("spectral", beside=0.1, turn=2, trials=1.5),
     PortfolioMember("gelato", attributes=True, beside=0.1, turn=2, rankings=200.0),
     PortfolioMember("boosted", turn=1, trials=0.1),
+    PortfolioMember("boosted", {"networks": 0}, turn=1, trials=0.1, instead="boosted"),
 )
 """In the order of their simplicity."""
