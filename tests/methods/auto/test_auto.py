@@ -136,13 +136,40 @@ def test_a_member_that_does_not_fit_into_the_budget_is_skipped_and_the_first_alw
     assert [entry.budget for entry in allowed[1:]] == [1, 4]  # the second needs room for the first as well
 
 
-def test_there_must_be_time_for_the_trials_of_a_member_too(hidden, monkeypatch):
+def test_there_must_be_time_for_a_trial_of_a_member_too(hidden, monkeypatch):
     monkeypatch.setattr(MethodComparison, "_predicted", lambda self, member, ran: 30.0)
     for multiple, status in ((0.0, "compared"), (5.0, "skipped")):
         members = (FEW[0], replace(FEW[1], trials=multiple))
         entries = MethodComparison(hidden, members, AutoSettings(budget=1.0), clock=Clock()).entries(nothing, nothing)
         assert entries[-1].status == status
-    assert entries[-1].budget == 4  # 3 + 6 * 30 seconds are less than 0.9 of it
+    assert entries[-1].budget == 2  # 3 + 2 * 30 seconds are less than 0.9 of it
+
+
+def test_a_member_takes_the_place_of_another_only_where_that_is_skipped(hidden, monkeypatch):
+    instead = replace(FEW[2], instead=FEW[1].name)
+    members, settings = (FEW[0], FEW[1], instead), AutoSettings(budget=1.0)
+    for large, small, names in ((1.0, 1.0, [0, 1]), (60.0, 1.0, [0, 1, 2]), (60.0, 60.0, [0, 1])):
+        taken = {FEW[1].name: large, instead.name: small}
+        monkeypatch.setattr(MethodComparison, "_predicted", lambda self, member, ran: taken.get(member.name, 1.0))  # noqa: B023
+        entries = MethodComparison(hidden, members, settings, clock=Clock()).entries(nothing, nothing)
+        assert [entry.name for entry in entries] == [members[i].name for i in names]
+        assert entries[1].status == ("compared" if large == 1 else "skipped")
+        expected = {members[i].name for i in (0, 1 if large == 1 else 2)} if small == 1 else {FEW[0].name}
+        assert set(MethodComparison(hidden, members, settings).forecast()) == expected
+
+
+def test_trials_that_are_forecast_fit_into_what_the_budget_leaves(hidden):
+    trained = PortfolioMember("spectral", turn=2, trials=5.0)
+    comparison = MethodComparison(hidden, (*FEW, trained), AutoSettings(budget=1.0))  # 54 s for all but the reasons
+    assert comparison.forecast_trials({"cn": 1.0, "ac": 2.0}) == 5 * 3 * 2.0
+    assert comparison.forecast_trials({"cn": 1.0, "ac": 2.0, "spectral": 5.0}) == 5 * 5.0
+    assert comparison.forecast_trials({"cn": 1.0, "ac": 2.0, "spectral": 20.0}) == 20.0
+
+
+def test_only_the_closest_rivals_are_held_against_a_winner_again():
+    figures = {"cn": 0.19, "aa": 0.198, "ra": 0.197, "katz": 0.2}
+    entries = [ComparisonEntry(name, name, "compared", ap=ap) for name, ap in figures.items()]
+    assert close_rivals(entries, entries[-1]) == ["aa", "ra"]
 
 
 def test_the_budget_begins_when_the_command_did(hidden, monkeypatch):

@@ -1,6 +1,6 @@
 """The comparison: members of the portfolio one after the other, within a budget, by average precision.
 
-The budget is for all that a command does. So a member runs if there is time for it and for the trials that follow if it
+The budget is for all that a command does. So a member runs if there is time for it, and for one trial at least if it
 wins. Every decision is kept as it is made, so that a resumed run decides as it did before.
 """
 
@@ -31,6 +31,9 @@ from gelato.splits import Split
 
 KEPT = 0.9
 """Share of the budget for the comparison and for trials; suggestions and reasons take the rest."""
+
+RIVALS = 2
+"""Heuristics that a winner is held against once more in every trial, at most."""
 
 QUICK = 1.0
 """Seconds that trials may take even if the budget is spent."""
@@ -148,24 +151,39 @@ class MethodComparison:
     def _spent(self) -> float:
         return self._before + self.clock() - self._begin
 
-    def trials(self, winning: ComparisonEntry) -> int:
-        """How many trials of the winner there is time for, at most the usual number and at least one."""
-        member = next(member for member in self.members if member.name == winning.name)
+    def trials(self, winning: ComparisonEntry, rivals: float = 0.0) -> int:
+        """How many trials of the winner there is time for, at most the usual number and at least one.
 
-        def decide() -> int:
-            each = member.trials / REPEATS * (winning.seconds or 0.0)
-            left = max(QUICK, KEPT * 60 * self.settings.budget - self._spent())
-            return REPEATS if REPEATS * each <= left else max(1, int(left / each))
+        In each of them, ``rivals`` are the seconds of the heuristics that it is chosen among once more.
+        """
+        each = self.member(winning.name).trials / REPEATS * (winning.seconds or 0.0) + rivals
+        return self.record.trials(lambda: self._trials_within(each, self._spent()))
 
-        return self.record.trials(decide)
+    def _trials_within(self, each: float, spent: float) -> int:
+        left = max(QUICK, KEPT * 60 * self.settings.budget - spent)
+        return REPEATS if REPEATS * each <= left else max(1, int(left / each))
+
+    def forecast_trials(self, seconds: Mapping[str, float]) -> float:
+        """Seconds that all trials will take after members that took so long.
+
+        Of members that learn, the first to run is expected to win; where none does, the reference method.
+        """
+        learned = [member for member in self._in_turn() if member.turn and member.name in seconds]
+        each = (1 + RIVALS) * seconds.get(REFERENCE, 0.0)
+        if learned:
+            each = learned[0].trials / REPEATS * seconds[learned[0].name]
+        return each * self._trials_within(each, sum(seconds.values()))
+
+    def member(self, name: str) -> PortfolioMember:
+        """A member by its name."""
+        return next(member for member in self.members if member.name == name)
 
     def winner(self, entries: Sequence[ComparisonEntry], report: Report) -> tuple[ComparisonEntry, LinkPredictor]:
         """The member that is taken, fitted on the training links."""
         entry = best_entry(entries)
         if entry.name in self._fitted:
             return entry, self._fitted[entry.name][1]
-        member = next(member for member in self.members if member.name == entry.name)
-        return entry, self._fit(member, report)
+        return entry, self._fit(self.member(entry.name), report)
 
     def forecast(self) -> dict[str, float]:
         """Seconds that each member will take, of those that fit the graph and the budget."""
@@ -208,7 +226,7 @@ class MethodComparison:
         if self._allows(member, ran, spent, predicted):
             return None
         also = sum(entry.predicted_seconds or 0.0 for entry in before)  # which a larger budget lets run too
-        whole = predicted * (1 + member.trials)
+        whole = _with_a_trial(member, predicted)
         needed = max((spent + also + whole) / KEPT, whole / self._share(member, ran))
         budget = math.floor(needed / 60) + 1
         bound = bool(predicted == self._least(member, ran) > 0)
@@ -217,8 +235,8 @@ class MethodComparison:
         )
 
     def _allows(self, member: PortfolioMember, ran: Mapping[str, float], spent: float, predicted: float) -> bool:
-        """Whether there is time for a member, and for its trials if it wins."""
-        budget, whole = 60 * self.settings.budget, predicted * (1 + member.trials)
+        """Whether there is time for a member, and for a trial at least if it wins."""
+        budget, whole = 60 * self.settings.budget, _with_a_trial(member, predicted)
         return spent + whole <= KEPT * budget and whole <= self._share(member, ran) * budget
 
     def _share(self, member: PortfolioMember, ran: Mapping[str, float]) -> float:
@@ -264,3 +282,8 @@ class MethodComparison:
         known = method.settings.names()
         own = {**method.quick, **member.options}
         return make(member.method, **own, **{key: passed[key] for key in passed if key in known})
+
+
+def _with_a_trial(member: PortfolioMember, predicted: float) -> float:
+    """Seconds of a member and of one trial."""
+    return predicted * (1 + member.trials / REPEATS)

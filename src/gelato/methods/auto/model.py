@@ -15,7 +15,7 @@ from gelato.costs.estimates import FitCost
 from gelato.explain.contract import Explainer
 from gelato.graph import Graph
 from gelato.methods.auto import portfolio
-from gelato.methods.auto.comparison import ComparisonLog, MethodComparison
+from gelato.methods.auto.comparison import RIVALS, ComparisonLog, MethodComparison
 from gelato.methods.auto.entries import COMPARED, ComparisonEntry, comparison_sentences
 from gelato.methods.auto.settings import AutoSettings
 from gelato.methods.factory import make
@@ -86,7 +86,9 @@ class Auto(LinkPredictor):
         )
         self.entries_ = comparison.entries(report, progress)
         self._take(*comparison.winner(self.entries_, report))
-        self.trials_ = comparison.trials(self.winning_)
+        rivals = close_rivals(self.entries_, self.winning_)
+        seconds = sum(entry.seconds or 0.0 for entry in self.entries_ if entry.name in rivals)
+        self.trials_ = comparison.trials(self.winning_, seconds)
         for entry in self.entries_:
             loser = comparison.folder_of(entry.name)
             if loser is not None and entry != self.winning_:
@@ -175,20 +177,19 @@ class Auto(LinkPredictor):
         return self
 
     def cost(self, split: Split) -> FitCost:
-        """What the comparison takes, up to the budget; the reference method stands in for the winner.
+        """What the comparison and the trials take, up to the budget; the reference method stands in for the winner.
 
-        A second stage that runs is taken to win, as it mostly does, and needs no training for its trials; at most, the
-        slowest of the others wins and is trained again for each.
+        At most, the slowest method wins and is trained again for each trial.
         """
         cost = FitCost.timed("fit", lambda: _unchecked(split, self.settings.threads)[1])
         if not len(split.valid):
             return cost
-        seconds = MethodComparison(split, portfolio.PORTFOLIO, self.settings).forecast()
-        ran = [member for member in portfolio.PORTFOLIO if member.name in seconds]
+        comparison = MethodComparison(split, portfolio.PORTFOLIO, self.settings)
+        seconds = comparison.forecast()
+        ran = [comparison.member(name) for name in seconds]
         slowest = max((seconds[each.name] * each.trials / REPEATS for each in ran if each.turn), default=0.0)
-        rehearsed = 0.0 if any(each.method == "boosted" for each in ran) else None
         parts = {"compare methods": sum(seconds.values())}
-        return FitCost(parts, cost.ready, again=(0.0, slowest), rehearsed=rehearsed)
+        return FitCost(parts, cost.ready, again=(0.0, slowest), rehearsed=comparison.forecast_trials(seconds))
 
     def facts(self) -> dict[str, Any]:
         """What was compared and what won, with the facts of the winner."""
@@ -235,15 +236,18 @@ class Auto(LinkPredictor):
 def close_rivals(entries: Sequence[ComparisonEntry], winning: ComparisonEntry) -> list[str]:
     """Names of heuristics that come close to the winner, and might be taken instead of it where other links are hidden.
 
+    They are the closest, no more than ``RIVALS``, in the order of their simplicity.
+
     >>> figures = {"cn": 0.1, "aa": 0.19, "ra": 0.2}
     >>> entries = [ComparisonEntry(name, name, COMPARED, ap=ap) for name, ap in figures.items()]
     >>> close_rivals(entries, entries[-1])
     ['aa']
     """
     least = CLOSE_CALL * (winning.ap or math.inf)
-    close = {entry.name for entry in entries if entry != winning and (entry.ap or 0.0) >= least}
-    heuristics = (member for member in portfolio.PORTFOLIO if METHODS[member.method].score is not None)
-    return [member.name for member in heuristics if member.name in close]
+    heuristics = [entry for entry in entries if METHODS[entry.method].score is not None]
+    close = [entry for entry in heuristics if entry != winning and (entry.ap or 0.0) >= least]
+    closest = sorted(close, key=lambda entry: -(entry.ap or 0.0))[:RIVALS]
+    return [entry.name for entry in close if entry in closest]
 
 
 def heuristic_scores(name: str) -> Callable[[Graph], Scores]:
