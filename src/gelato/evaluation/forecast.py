@@ -14,6 +14,7 @@ from gelato.evaluation.method_options import compared_methods
 from gelato.graph import Graph
 from gelato.memory.usage import peak_memory
 from gelato.methods import REFERENCE
+from gelato.prediction.fitting import with_validation_links
 from gelato.prediction.precision import REPEATS
 from gelato.prediction.predictor import LinkPredictor
 from gelato.ranking.rank import rank
@@ -73,7 +74,7 @@ def forecast(
 def _timed(graph: Graph, model: LinkPredictor, top_k: int) -> tuple[FitCost, dict[str, float]]:
     """What fitting takes, and the seconds of one of each of the rest."""
     hidden = split(graph, int(getattr(model.settings, "random_state", 0)) % 2**32, (0.05, 0.1))
-    cost = model.cost(replace(hidden, graph=hidden.train))
+    cost = model.cost(with_validation_links(model, graph))
     begin = time.perf_counter()
     whole = cost.ready.on(hidden.train)
     scores = whole.scores()

@@ -42,7 +42,7 @@ def fit_predictor(
     begin = time.perf_counter()
     if not isinstance(data, Graph | Split):
         raise wrong_kind("fit", "Graph or a Split", data)
-    links = data if isinstance(data, Split) else _with_validation_links(predictor, data)
+    links = data if isinstance(data, Split) else with_validation_links(predictor, data)
     predictor.check_graph(links.train)
     if predictor.selects and len(links.valid) == 0 and not predictor.fits_without_validation:
         raise InputError("the split hides no validation links to select the model on; hide a share of the links")
@@ -74,7 +74,7 @@ def fit_predictor(
             folder.drop_parts()
 
 
-def _with_validation_links(predictor: "LinkPredictor", graph: Graph) -> Split:
+def with_validation_links(predictor: "LinkPredictor", graph: Graph) -> Split:
     """A graph with some links hidden for validation where the predictor needs them, and none for testing."""
     none = np.empty((0, 2), np.int64)
     few = graph.m < FEWEST_LINKS

@@ -20,7 +20,7 @@ from gelato.methods.auto import comparison as comparing
 from gelato.methods.auto import portfolio
 from gelato.methods.auto.comparison import ComparisonLog, MethodComparison
 from gelato.methods.auto.entries import ComparisonEntry, best_entry, comparison_sentences
-from gelato.methods.auto.model import Auto, heuristic_scores
+from gelato.methods.auto.model import Auto, close_rivals, heuristic_scores
 from gelato.methods.auto.portfolio import PORTFOLIO, PortfolioMember
 from gelato.methods.auto.settings import AutoSettings
 from gelato.prediction.hidden_link_trials import trials
