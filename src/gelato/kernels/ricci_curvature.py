@@ -70,7 +70,7 @@ def link_length(indptr, indices, a, b, cut, net, near):  # type: ignore[no-untyp
         net[indices[i]] = 0
     for i in range(indptr[b], indptr[b + 1]):
         net[indices[i]] = 0
-    cost = np.empty((s, t), np.int64)
+    cost = np.empty((s, t), np.int8)
     for i in range(s):
         x = rows[i]
         for k in range(indptr[x], indptr[x + 1]):
@@ -103,7 +103,7 @@ def least_cost(cost, supply, demand):  # type: ignore[no-untyped-def]
     primal-dual method).
     """
     s, t = cost.shape
-    flow = np.zeros((s, t), np.int64)
+    flow = np.zeros((s, t), np.int32)
     potential = np.zeros(s + t, np.int64)
     total = np.int64(0)
     left = supply.sum()
