@@ -98,9 +98,9 @@ def _steps_to(indptr, indices, y, cut, near):  # type: ignore[no-untyped-def]
 def least_cost(cost, supply, demand):  # type: ignore[no-untyped-def]
     """The least cost of moving ``(s,)`` supplies to ``(t,)`` demands of the same sum; both are used up.
 
-    ``cost`` are ``(s, t)`` small whole numbers. Potentials keep ``cost_ij + p_i - q_j`` at 0 or above, and at 0 where
-    something flows; each round moves as much as it can along paths of length 0, after these were made so (the
-    primal-dual method).
+    ``cost`` are ``(s, t)`` small whole numbers, and the sum is below ``2^31``. Potentials keep ``cost_ij + p_i - q_j``
+    at 0 or above, and at 0 where something flows; each round moves as much as it can along paths of length 0, after
+    these were made so (the primal-dual method).
     """
     s, t = cost.shape
     flow = np.zeros((s, t), np.int32)
