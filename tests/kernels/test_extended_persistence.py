@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gudhi import SimplexTree
 
 from gelato.kernels.extended_persistence import persistence_points
 
@@ -19,7 +20,7 @@ def points_of(values, links):
 
 def by_gudhi(values, links):
     """The same of GUDHI; its loops come with the value on the way up first."""
-    tree = pytest.importorskip("gudhi").SimplexTree()
+    tree = SimplexTree()
     for node, value in enumerate(values):
         tree.insert([node], value)
     for a, b in links:

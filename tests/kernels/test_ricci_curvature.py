@@ -40,8 +40,10 @@ def length_by_program(graph, a, b):
 def test_the_least_cost_of_moving_masses_is_that_of_a_linear_program(seed, s, t, dearest):
     random = np.random.default_rng(seed)
     supply, demand = (random.multinomial(40, random.dirichlet(np.ones(size))) for size in (s, t))
-    cost = random.integers(0, dearest + 1, (s, t))
-    assert least_cost(cost, supply.copy(), demand.copy()) == pytest.approx(transport(cost, supply, demand), abs=1e-7)
+    cost = random.integers(0, dearest + 1, (s, t), dtype=np.int8)
+    least = least_cost(cost, supply.copy(), demand.copy())
+    assert least == pytest.approx(transport(cost, supply, demand), abs=1e-7)
+    assert least_cost(cost, supply * 2**25, demand * 2**25) == least * 2**25  # masses of hubs
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -70,7 +70,7 @@ def link_length(indptr, indices, a, b, cut, net, near):  # type: ignore[no-untyp
         net[indices[i]] = 0
     for i in range(indptr[b], indptr[b + 1]):
         net[indices[i]] = 0
-    cost = np.empty((s, t), np.int64)
+    cost = np.empty((s, t), np.int8)
     for i in range(s):
         x = rows[i]
         for k in range(indptr[x], indptr[x + 1]):
@@ -98,12 +98,12 @@ def _steps_to(indptr, indices, y, cut, near):  # type: ignore[no-untyped-def]
 def least_cost(cost, supply, demand):  # type: ignore[no-untyped-def]
     """The least cost of moving ``(s,)`` supplies to ``(t,)`` demands of the same sum; both are used up.
 
-    ``cost`` are ``(s, t)`` small whole numbers. Potentials keep ``cost_ij + p_i - q_j`` at 0 or above, and at 0 where
-    something flows; each round moves as much as it can along paths of length 0, after these were made so (the
-    primal-dual method).
+    ``cost`` are ``(s, t)`` small whole numbers, and the sum is below ``2^31``. Potentials keep ``cost_ij + p_i - q_j``
+    at 0 or above, and at 0 where something flows; each round moves as much as it can along paths of length 0, after
+    these were made so (the primal-dual method).
     """
     s, t = cost.shape
-    flow = np.zeros((s, t), np.int64)
+    flow = np.zeros((s, t), np.int32)
     potential = np.zeros(s + t, np.int64)
     total = np.int64(0)
     left = supply.sum()

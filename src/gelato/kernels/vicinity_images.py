@@ -13,6 +13,9 @@ from gelato.kernels.ricci_curvature import is_cut, link_length
 from gelato.sparse.compiled import kernel, part
 from gelato.sparse.csr_loops import find_in_row
 
+OF_ENTRY, OF_LINK, OF_TABLE = 2.0, 300.0, 100.0
+"""Steps, about, for each entry of a row that is read, link inside, and entry of a table of transport."""
+
 
 @kernel
 def vicinity_images(indptr, indices, lengths, pairs, hops, spread, images):  # type: ignore[no-untyped-def]
@@ -25,16 +28,8 @@ def vicinity_images(indptr, indices, lengths, pairs, hops, spread, images):  # t
         u, v = np.int64(pairs[p, 0]), np.int64(pairs[p, 1])
         linked = find_in_row(indptr, indices, u, v) >= 0
         cut = (u, v) if linked else (np.int64(-1), np.int64(-1))
-        _list_ball(indptr, indices, u, hops, cut, p, mark[0], balls[0])
-        size = _list_ball(indptr, indices, v, hops, cut, p, mark[1], balls[1])
-        nodes = balls[0]  # from here on u, v and all others of both balls
-        nodes[0], nodes[1] = u, v
-        count = np.int64(2)
-        for i in range(size):
-            x = balls[1, i]
-            if x != u and x != v and mark[0, x] == p:
-                nodes[count] = x
-                count += 1
+        count = _list_vicinity(indptr, indices, u, v, hops, cut, p, mark, balls)[0]
+        nodes = balls[0]
         if count > 2:
             for i in range(count):
                 place[nodes[i]] = i
@@ -48,16 +43,71 @@ def vicinity_images(indptr, indices, lengths, pairs, hops, spread, images):  # t
                 _add_image(value, first, second, spread, images[p])
 
 
+@kernel
+def vicinity_work(indptr, indices, pairs, hops, most, work):  # type: ignore[no-untyped-def]
+    """Write about how many steps the images of ``(p, 2)`` pairs take; returns their sum, and ends when it passes most.
+
+    A step is about a nanosecond. What is counted: entries of rows that are read, links inside, and the tables of the
+    links whose lengths are computed anew.
+    """
+    n = len(indptr) - 1
+    mark, place = np.full((2, n), np.int64(-1)), np.full(n, np.int64(-1))
+    balls = np.empty((2, n), np.int64)
+    total = 0.0
+    for p in range(len(pairs)):
+        u, v = np.int64(pairs[p, 0]), np.int64(pairs[p, 1])
+        linked = find_in_row(indptr, indices, u, v) >= 0
+        cut = (u, v) if linked else (np.int64(-1), np.int64(-1))
+        count, entries = _list_vicinity(indptr, indices, u, v, hops, cut, p, mark, balls)
+        nodes = balls[0]
+        for i in range(count):
+            place[nodes[i]] = i
+        links, table = 0.0, 0.0
+        for i in range(count):
+            x = nodes[i]
+            entries += indptr[x + 1] - indptr[x]
+            for k in range(indptr[x], indptr[x + 1]):
+                y = indices[k]
+                if place[y] > i and not is_cut(x, y, cut):
+                    links += 1
+                    if linked and (_is_next_to(indptr, indices, x, cut) or _is_next_to(indptr, indices, y, cut)):
+                        table += float(indptr[x + 1] - indptr[x]) * (indptr[y + 1] - indptr[y])
+        for i in range(count):
+            place[nodes[i]] = -1
+        work[p] = OF_ENTRY * entries + OF_LINK * links + OF_TABLE * table
+        total += work[p]
+        if total > most:
+            break
+    return total
+
+
+@part
+def _list_vicinity(indptr, indices, u, v, hops, cut, stamp, mark, balls):  # type: ignore[no-untyped-def]
+    """List ``u``, ``v`` and all others of both balls in ``balls[0]``; returns how many, and the entries looked at."""
+    entries = _list_ball(indptr, indices, u, hops, cut, stamp, mark[0], balls[0])[1]
+    size, others = _list_ball(indptr, indices, v, hops, cut, stamp, mark[1], balls[1])
+    nodes = balls[0]
+    nodes[0], nodes[1] = u, v
+    count = np.int64(2)
+    for i in range(size):
+        x = balls[1, i]
+        if x != u and x != v and mark[0, x] == stamp:
+            nodes[count] = x
+            count += 1
+    return count, entries + others
+
+
 @part
 def _list_ball(indptr, indices, root, hops, cut, stamp, mark, nodes):  # type: ignore[no-untyped-def]
-    """List, and mark with a stamp, the nodes within some links of ``root``; returns how many."""
+    """List, and mark with a stamp, the nodes within some links of ``root``; returns how many, and the entries read."""
     nodes[0] = root
     mark[root] = stamp
-    begin, end = np.int64(0), np.int64(1)
+    begin, end, entries = np.int64(0), np.int64(1), np.int64(0)
     for _ in range(hops):
         size = end
         for i in range(begin, end):
             x = nodes[i]
+            entries += indptr[x + 1] - indptr[x]
             for k in range(indptr[x], indptr[x + 1]):
                 y = indices[k]
                 if mark[y] != stamp and not is_cut(x, y, cut):
@@ -65,7 +115,7 @@ def _list_ball(indptr, indices, root, hops, cut, stamp, mark, nodes):  # type: i
                     nodes[size] = y
                     size += 1
         begin, end = end, size
-    return end
+    return end, entries
 
 
 @part

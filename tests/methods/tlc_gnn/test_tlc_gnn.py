@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from gelato import split
+from gelato import Graph, InputError, Split, split
+from gelato import make as make_model
 from gelato.datasets import block_model
 from gelato.methods.tlc_gnn.images import VicinityImages
 from gelato.methods.tlc_gnn.model import TLCGNN
@@ -76,8 +77,9 @@ def test_in_training_other_links_of_a_step_count_in_images():
     network = network_of("tlc-gnn", graph, dropout=0.0)
     view = MaskedGraphs(graph, CPU).masked(np.arange(0, graph.m, 2))
     own = network.own_images()
-    assert network.train().context(view).constants["images"] is own.on(CPU, torch.float32)
-    assert network.eval().context(view).constants["images"] is not own.on(CPU, torch.float32)
+    pixels = own.on(CPU, torch.float32).pixels
+    assert network.train().context(view).constants["images"].pixels is pixels
+    assert network.eval().context(view).constants["images"].pixels is not pixels
     assert network.context(MaskedGraphs(graph, CPU).whole).constants["images"].pixels.equal(torch.tensor(own.pixels))
 
 
@@ -91,6 +93,37 @@ def test_images_are_made_once_for_training_validation_and_scores(monkeypatch):
     whole = model.on(hidden.graph)  # of which they are others
     whole.scores(), whole.scores()
     assert len(made) == 2
+
+
+def test_images_take_as_many_threads_as_the_model_may(monkeypatch):
+    hidden, given, make = split(block_model([20, 20], 0.3, 0.03, attributes=9, words=3, seed=2)), [], VicinityImages.of
+    monkeypatch.setattr(VicinityImages, "of", lambda *options: given.append(options[3]) or make(*options))
+    model = make_model("tlc-gnn", epochs=1, threads=1).fit(hidden)
+    model.set_params(threads=2)
+    model.on(hidden.graph).scores()
+    assert given == [1, 2]
+
+
+def test_a_split_that_nothing_can_be_learned_from_is_refused_before_images_are_made(monkeypatch):
+    def never(*given):
+        raise AssertionError
+
+    monkeypatch.setattr(VicinityImages, "of", never)
+    clique = Graph.from_edges([(u, v) for u in range(8) for v in range(u)])
+    with pytest.raises(InputError, match="every pair of nodes is linked; there are no non-links to learn from"):
+        model_of("tlc-gnn", regime="unbiased").fit(Split(clique, clique, clique.edges[:2], clique.edges[:2], "own"))
+
+
+def test_of_bipartite_graphs_one_hop_is_refused_and_two_hops_learn_from_pairs_across():
+    random = np.random.default_rng(0)
+    links = np.column_stack([random.integers(0, 15, 60), random.integers(15, 35, 60)])
+    hidden = split(Graph.from_edges(links, 35, sides=np.arange(35) >= 15))
+    with pytest.raises(InputError, match=r"hops=1 has no image of any pair of a bipartite graph.* set hops to 2"):
+        model_of("tlc-gnn", hops=1).fit(hidden)
+    model = model_of("tlc-gnn").fit(hidden)
+    images = model._network._images
+    assert len(images.pairs) and (hidden.graph.sides[images.pairs].sum(axis=1) == 1).all()
+    assert np.isfinite(model.scores().pairs(hidden.test)).all()
 
 
 def test_gradients_are_finite_where_embeddings_are_0_and_distances_too():

@@ -7,9 +7,11 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
+from gelato.errors import InputError
 from gelato.graph import Graph
 from gelato.methods.tlc_gnn.images import PIXELS, VicinityImages, image_key
 from gelato.methods.tlc_gnn.settings import TlcGnnSettings
+from gelato.methods.tlc_gnn.workload import Sides
 from gelato.networks.pairwise.masked_graph import MaskedGraph
 from gelato.networks.pairwise.network import Context, PairNetwork, layer_on_products
 from gelato.networks.pairwise.predictor import PairPredictor
@@ -33,7 +35,8 @@ class TlcGnnNetwork(PairNetwork):
     at most 1, and ``I_uv`` the persistence image of the vicinity graph of a pair, 0 for far pairs.
 
     An image never depends on the link of its own pair, and is one of the whole graph that is learned from: other links
-    of a step, which are masked for the convolutions, count in it, as all links do when the model is applied.
+    of a step, which are masked for the convolutions, count in it, as all links do when the model is applied. Weights
+    of links count in the convolutions only, not in images.
     """
 
     balanced: ClassVar[bool] = False
@@ -57,18 +60,19 @@ class TlcGnnNetwork(PairNetwork):
         nn.init.zeros_(self.last.bias)
         self.width = 4 * PIXELS
         self._links: csr_array = graph.pattern
+        self._sides: Sides = graph.sides
         self._images: VicinityImages | None = None
 
-    def images_of(self, adjacency: csr_array) -> VicinityImages:
+    def images_of(self, adjacency: csr_array, sides: Sides, threads: int | None) -> VicinityImages:
         """The images of a graph, made anew unless they are those that were asked for last."""
         hops = self.settings.hops
-        if self._images is None or self._images.key != image_key(adjacency, hops):
-            self._images = VicinityImages.of(adjacency, hops)
+        if self._images is None or self._images.key != image_key(adjacency, hops, sides):
+            self._images = VicinityImages.of(adjacency, hops, sides, threads)
         return self._images
 
     def own_images(self) -> VicinityImages:
         """The images of the graph that the network was made for."""
-        return self.images_of(self._links)
+        return self.images_of(self._links, self._sides, self.settings.threads)
 
     def context(self, view: MaskedGraph, random: torch.Generator | None = None) -> Context:
         """``(n, h)`` embeddings from ``view``, and images: in training those of the whole graph, else of ``view``."""
@@ -77,7 +81,8 @@ class TlcGnnNetwork(PairNetwork):
         h = (view.step @ view.inputs(first, dropout, random) + b).relu()
         h = (view.step @ (apply_dropout(h, dropout, self.training, random) @ second) + c).relu()
         H = h * (h * h).sum(1, keepdim=True).clamp(min=1).rsqrt()
-        images = self.own_images() if self.training else self.images_of(view.adjacency)
+        own, threads = self.training, self.settings.threads
+        images = self.own_images() if own else self.images_of(view.adjacency, view.sides, threads)
         return Context(view, {"H": H}, {"images": images.on(view.device, view.dtype)})
 
     def forward(self, context: Context, u: Tensor, v: Tensor, random: torch.Generator | None = None) -> Tensor:
@@ -108,14 +113,26 @@ class TLCGNN(PairPredictor):
     Network = TlcGnnNetwork
     method = "tlc-gnn"
 
+    def check_graph(self, graph: Graph) -> None:
+        """Refuse one hop on bipartite graphs, where the two balls of a pair across the sides never meet."""
+        super().check_graph(graph)
+        assert isinstance(self.settings, TlcGnnSettings)
+        if graph.sides is not None and self.settings.hops == 1:
+            raise InputError(
+                "tlc-gnn with hops=1 has no image of any pair of a bipartite graph, as nodes of different sides have"
+                " no common neighbour; set hops to 2"
+            )
+
     def task(self, network: PairNetwork, split: Split, settings: TlcGnnSettings) -> PairTask:
-        """Training, after the images were made: no epoch takes longer than another."""
+        """Training, and the images before it: no epoch takes longer than another."""
         assert isinstance(network, TlcGnnNetwork)
+        task = super().task(network, split, settings)  # which refuses splits that nothing can be learned from
         network.own_images()
-        return super().task(network, split, settings)
+        return task
 
     def scores_of(self, network: PairNetwork, graph: Graph) -> Scores:
         assert isinstance(network, TlcGnnNetwork)
         network.check(graph)
-        network.images_of(graph.pattern)  # kept for all scores, which are made of copies of the network
+        # kept for all scores, which are made of copies of the network
+        network.images_of(graph.pattern, graph.sides, self.threads)
         return super().scores_of(network, graph)

@@ -74,6 +74,7 @@ class MaskedGraph:
         step: ``(n, n)`` ``Â`` of ``Propagation``, without them too; weights of links count here.
         attributes: ``(n, f)`` a matrix to multiply with, or ``None``: one learned row for each node instead.
         keys: of the nodes.
+        sides: of the nodes of a bipartite graph.
         device, dtype: of all tensors.
     """
 
@@ -81,6 +82,7 @@ class MaskedGraph:
     step: SparseMatrix
     attributes: SparseMatrix | Tensor | None
     keys: NodeKeys
+    sides: NDArray[np.int8] | None
     device: torch.device
     dtype: torch.dtype
 
@@ -140,4 +142,5 @@ class MaskedGraphs:
 
     def _view(self, pattern: csr_array, links: NDArray[np.int64] | None) -> MaskedGraph:
         step = SparseMatrix(self._propagation.matrix(links), self._device, self._dtype, symmetric=True)
-        return MaskedGraph(pattern, step, self._attributes, self._keys, self._device, self._dtype)
+        given = self._attributes, self._keys, self._graph.sides, self._device, self._dtype
+        return MaskedGraph(pattern, step, *given)
