@@ -74,7 +74,7 @@ def balls(adjacency: csr_array, radius: int) -> list[csr_array]:
         if most > LARGEST_BALLS:
             raise InputError(
                 f"the nodes within {i + 1} links of each of the {n:,} nodes may be {most:.2g} together, more than"
-                f" {LARGEST_BALLS:,}; give fewer hops or use another method, such as ncn or buddy"
+                f" {LARGEST_BALLS:,}; give fewer hops or use another method, such as ncn"
             )
         reached.append(csr_array(reached[-1] @ step))
         reached[-1].data[:] = 1
