@@ -118,7 +118,15 @@ def _mean(values: list[float]) -> str:
 
 
 def _ratios(text: str) -> tuple[float, float]:
-    valid, test = map(float, text.split(","))
+    """Shares of the links for validation and for the test, which leave some to learn from."""
+    try:
+        valid, test = map(float, text.split(","))
+    except ValueError:
+        valid = test = math.nan
+    if not (valid > 0 and test > 0 and valid + test < 1):
+        raise argparse.ArgumentTypeError(
+            f"give two positive shares that sum to less than 1, for validation and test, such as 0.05,0.1; got {text}"
+        )
     return valid, test
 
 

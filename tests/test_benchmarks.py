@@ -159,3 +159,17 @@ def test_the_cost_model_counts_what_walks_follow_and_reach(graph):
     later = np.arange(graph.n)[:, None] < np.arange(graph.n)
     assert three.last == ((A @ A > 0) @ A.astype(int) * later).sum()  # walks that met go on as one
     assert three.last <= bound_of(graph, 3)
+
+
+def test_shares_that_leave_no_links_to_learn_from_are_refused(monkeypatch, capsys):
+    import balanced
+
+    assert balanced._ratios("0.05,0.1") == (0.05, 0.1)
+    for wrong in ("0.5,0.5", "0.7,0.9", "0,0.1", "0.1", "a,b", "nan,0.1"):
+        monkeypatch.setattr(sys, "argv", ["balanced.py", "run", "FILE", "--methods", "cn", "--ratios", wrong])
+        with pytest.raises(SystemExit):
+            balanced.main()
+        problem = " ".join(capsys.readouterr().err.split())
+        assert problem.endswith(
+            f"shares that sum to less than 1, for validation and test, such as 0.05,0.1; got {wrong}"
+        )

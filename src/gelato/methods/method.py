@@ -108,7 +108,7 @@ class Method:
 
     @property
     def kind(self) -> str:
-        """One of ``KINDS``."""
+        """One of ``KINDS``; untrained and without ``score``, it is ``spectral``, whatever it computes."""
         if self.compares or self.trains:
             return "automatic" if self.compares else "trained"
         return "spectral" if self.score is None else "heuristic"

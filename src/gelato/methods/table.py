@@ -1,6 +1,7 @@
 """METHODS: one table for everything that ``--method`` can name. A new method is one line here."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gelato.lazy import LazyFunction
@@ -27,7 +28,7 @@ from gelato.methods.tlc_gnn.settings import TlcGnnSettings
 from gelato.methods.walkpool.settings import WalkPoolSettings
 from gelato.networks.pairwise.settings import symmetric_only
 from gelato.registry import Registry
-from gelato.training.settings import needs_values
+from gelato.training.settings import needs_undirected, needs_values
 
 if TYPE_CHECKING:
     from gelato.scores import Scores
@@ -167,8 +168,8 @@ METHODS: Registry[Method] = Registry(
         ),
         "nbfnet": Method(
             "gelato.methods.nbfnet.model:NBFNet", NbfnetSettings, "NBFNet",
-            "Learned Bellman-Ford iterations over all paths between two nodes, without attributes.",
-            cites="Zhu et al., NeurIPS 2021", unfit=symmetric_only("nbfnet"), trains=True, extra=TRAIN,
+            "Learned Bellman-Ford iterations over walks of bounded length between two nodes, without attributes.",
+            cites="Zhu et al., NeurIPS 2021", unfit=partial(needs_undirected, "nbfnet"), trains=True, extra=TRAIN,
             quick={"hidden": 16, "layers": 4, "epochs": 4},
             grid={"hidden": (16, 32), "layers": (4, 6), "aggregation": ("pna", "sum")},
         ),

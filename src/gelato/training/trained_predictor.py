@@ -93,6 +93,10 @@ class TrainedPredictor(LinkPredictor):
     def check_graph(self, graph: Graph) -> None:
         """Refuse attributes that a network cannot learn from."""
         super().check_graph(graph)
+        self.check_attributes(graph)
+
+    def check_attributes(self, graph: Graph) -> None:
+        """Refuse attributes without any value, and those that are too large or too small for single precision."""
         if (problem := needs_values(graph)) is not None:
             raise InputError(problem)
         if graph.attributes is None or graph.f == 0:
@@ -235,8 +239,12 @@ def check_shapes(make: Callable[[], nn.Module], state: Mapping[str, Tensor]) -> 
     )
     for name in sorted({*wanted, *stored}):
         if wanted.get(name) != stored.get(name):
-            difference = f"{name} should have shape {wanted.get(name)}, not {stored.get(name)}"
-            raise DamagedData(f"the stored parameters do not fit the network of this model: {difference:.200}")
+            difference = f"should have shape {wanted.get(name)}, not {stored.get(name)}"
+            if name not in stored:
+                difference = "is missing"
+            elif name not in wanted:
+                difference = "does not belong to it"
+            raise DamagedData(f"the stored parameters do not fit the network of this model: {name:.100} {difference}")
 
 
 def load_state(network: nn.Module, state: Mapping[str, Tensor]) -> None:

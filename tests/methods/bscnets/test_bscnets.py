@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
-from gelato import Graph, make
+from gelato import Graph, InputError, make
 from gelato.methods.bscnets.model import RADIUS, SHARE, SLOPE, BlockSimplicialMap, clipped, softmax_of_two
 from gelato.methods.bscnets.simplicial_complex import SimplicialComplex, sampled_links
 from gelato.networks.pairwise.masked_graph import MaskedGraphs
@@ -170,3 +170,9 @@ def test_a_graph_with_fewer_links_than_slots_leaves_some_empty():
         with torch.no_grad():
             weights[name][empty] += 1
     torch.testing.assert_close(network(network.context(views.whole), u, v), before, rtol=0, atol=0)
+
+
+def test_slots_are_bounded_as_their_laplacians_are_dense():
+    assert make("bscnets", edges=20_000).settings.edges == 20_000
+    with pytest.raises(InputError, match="edges must be a whole number from 1 to 20,000"):
+        make("bscnets", edges=20_001)

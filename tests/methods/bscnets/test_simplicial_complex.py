@@ -138,3 +138,16 @@ def test_slots_are_filled_as_by_chance():
     _, slot = sampled_links(edges, keys, 2000, 0)
     share = len(slot) / 2000
     assert share == pytest.approx(1 - np.exp(-len(edges) / 2000), abs=0.03)
+
+
+def test_links_between_the_same_two_keys_compete_and_the_first_of_them_wins():
+    """Three kinds of nodes make six slots at most, whichever number of links; one link of each kind is taken."""
+    edges = np.array(list(combinations(range(30), 2)))
+    keys = mixed_words(np.arange(3))[np.arange(30) % 3]
+    for given in (edges, edges[::-1]):
+        links, slot = sampled_links(given, keys, 10**6, 0)
+        kinds = np.sort(given % 3, axis=1)
+        _, first = np.unique(kinds, axis=0, return_index=True)
+        assert len(slot) == 6 and {frozenset(link) for link in links.tolist()} == {
+            frozenset(link) for link in given[first].tolist()
+        }

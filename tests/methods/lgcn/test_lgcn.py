@@ -6,9 +6,12 @@ import numpy as np
 import torch
 
 import reference_hyperbolic as reference
-from gelato import Graph
+from gelato import Graph, make
 from gelato.methods.lgcn.settings import LgcnSettings
+from gelato.networks.hyperbolic.neighborhoods import NeighborShares
+from gelato.networks.pairwise.masked_graph import MaskedGraphs
 from gelato.networks.pairwise.predictor import NetworkBlock
+from graphs import random_graph
 from pair_networks import hub_graph, network_of
 
 PAIRS = np.array([(u, v) for u in range(24) for v in range(u)])
@@ -101,3 +104,13 @@ def test_settings_of_the_authors():
     settings = LgcnSettings()
     assert (settings.hidden, settings.layers, settings.dropout, settings.weight_decay) == (64, 2, 0.5, 1e-4)
     assert (settings.learning_rate, settings.radius, settings.temperature) == (0.005, 2, 1)
+
+
+def test_the_entries_of_a_view_are_made_once_for_all_layers(monkeypatch):
+    of, views = NeighborShares.of, []
+    monkeypatch.setattr(NeighborShares, "of", lambda view: views.append(view) or of(view))
+    graph = random_graph(3, nodes=12)
+    model = make("lgcn", hidden=4, layers=3)
+    view = MaskedGraphs(graph, torch.device("cpu")).whole
+    model.network(graph, model.settings, torch.device("cpu")).context(view)
+    assert views == [view]

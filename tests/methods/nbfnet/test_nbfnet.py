@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from gelato import Graph, InputError, make, split
+from gelato import METHODS, Graph, InputError, make, split
 from gelato.methods.nbfnet import network as network_module
 from gelato.methods.nbfnet import paths as paths_module
 from gelato.methods.nbfnet.aggregation import Inbox, statistics, summed
 from gelato.methods.nbfnet.model import NBFNet
 from gelato.methods.nbfnet.network import NbfnetNetwork
 from gelato.methods.nbfnet.settings import NbfnetSettings
+from gelato.networks.pairwise import predictor as predictor_module
+from gelato.networks.pairwise import task as task_module
 from gelato.networks.pairwise.masked_graph import MaskedGraphs
 from gelato.networks.pairwise.predictor import NetworkBlock
 from graphs import path, random_graph
@@ -232,6 +234,50 @@ def test_blocks_equal_listed_pairs_whether_all_pairs_are_kept_or_not(graph, dire
     assert ("all" in block._context.constants) == (kept > 0)
     np.testing.assert_allclose(block(nodes[2:5], nodes[::2]), before.reshape(graph.n, -1)[2:5, ::2], rtol=1e-12)
     np.testing.assert_allclose(block.listed(listed), before, rtol=1e-12, atol=1e-13)
+
+
+@every_direction
+def test_rows_that_are_not_kept_share_one_pass_over_all_sources(graph, directions, monkeypatch):
+    """Rows are scored one at a time, in groups of as many as may be kept, and each group is computed once."""
+    network = network_of(graph, directions=directions)
+    nodes, n = np.arange(graph.n), graph.n
+    wanted = NetworkBlock.of(network, graph)(nodes, nodes)
+    monkeypatch.setitem(task_module.BLOCK_NUMBERS, "cpu", 1)
+    monkeypatch.setattr(network_module, "NARROWEST", 1)
+    monkeypatch.setitem(network_module.KEPT, "cpu", 7 * n * network.settings.hidden)
+    scores = NBFNet().scores_of(network, graph)
+    assert not network.keeps(n) and network.rows_together(n) == 7 and scores.memory_bytes == 8 * 7 * n * 4
+    near, calls = NbfnetNetwork.near, []
+
+    def counted(self, context, keys):
+        calls.append(len(keys))
+        return near(self, context, keys)
+
+    monkeypatch.setattr(NbfnetNetwork, "near", counted)
+    np.testing.assert_allclose(scores.block(nodes, nodes), wanted, rtol=1e-12, atol=1e-13)
+    assert len(calls) == -(-n // 7)
+
+
+def test_blocks_have_more_rows_where_not_all_pairs_are_kept(graph, monkeypatch):
+    network = network_of(graph)
+    monkeypatch.setitem(predictor_module.BLOCK_ROWS, "cpu", 2)
+    assert NBFNet().scores_of(network, graph).block_rows == 2
+    monkeypatch.setattr(NbfnetNetwork, "keeps", lambda self, n: False)
+    assert NBFNet().scores_of(network, graph).block_rows == graph.n
+    monkeypatch.setitem(network_module.KEPT, "cpu", 32 * 5 * graph.n)
+    assert NBFNet().scores_of(network, graph).block_rows == 5
+
+
+@pytest.mark.parametrize("value", [0.0, 1e200])
+def test_attributes_are_not_read_so_no_value_of_them_is_refused(graph, value):
+    attributed = replace(graph, attributes=np.full((graph.n, 2), value))
+    assert METHODS["nbfnet"].unfit(attributed) is None
+    pairs = np.column_stack(np.triu_indices(graph.n, 1))
+    settings = {"hidden": 4, "layers": 2, "epochs": 1}
+    models = [NBFNet(**settings).fit(split(each, 0, (0.1, 0.1))) for each in (graph, attributed)]
+    np.testing.assert_array_equal(*(model.scores().pairs(pairs) for model in models))
+    directed = Graph.from_edges(graph.edges, graph.n, directed=True)
+    assert "cannot tell the direction" in METHODS["nbfnet"].unfit(directed)
 
 
 @every_aggregation

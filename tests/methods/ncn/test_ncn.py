@@ -125,3 +125,14 @@ def test_encoder_and_predictor_learn_at_their_own_rates():
 def test_settings_of_the_authors():
     assert NcnSettings().hidden == 256 and NcncSettings().weight == 1.0
     assert NetworkBlock.of(double("ncn", random_graph(1))[0], random_graph(1)).parts[0] == "NcnNetwork"
+
+
+def test_what_only_blocks_need_is_computed_by_the_first_of_them():
+    graph = random_graph(5, nodes=20)
+    network, context = double("ncnc", graph)
+    u, v = every_pair(graph.n)
+    network(context, u, v)
+    before = dict(context.constants)
+    nodes = torch.arange(graph.n)
+    blocks = [network.block(context, nodes, nodes) for _ in range(2)]
+    assert set(context.constants) - set(before) == {"W K"} and torch.equal(*blocks)

@@ -3,11 +3,13 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gelato.networks.pairwise import enclosing_subgraphs
+from gelato import Graph, InputError, make, split
+from gelato.networks.pairwise import enclosing_subgraphs, masked_graph
 from gelato.networks.pairwise.enclosing_subgraphs import EXPANDED, Neighborhoods
 from gelato.networks.pairwise.masked_graph import MaskedGraphs, balls
 from graphs import graphs, random_graph
@@ -72,3 +74,25 @@ def test_links_are_found_by_searching_as_by_a_table(monkeypatch):
     by_search = around.enclosing(u, v)
     for name in ("owner", "node", "first", "second", "indptr", "indices", "links"):
         assert torch.equal(getattr(by_search, name), getattr(by_table, name)), name
+
+
+def test_balls_are_refused_before_they_outgrow_their_bound(monkeypatch):
+    star = Graph.from_edges([(0, leaf) for leaf in range(1, 30)], 40)
+    within = [int(ball.sum()) for ball in balls(star.pattern, 2)]
+    assert within == [40, 40 + 58, 900 + 10]
+    most = sum(min(40, 30 + 29 * 2 if v == 0 else 32 if v < 30 else 1) for v in range(40))
+    monkeypatch.setattr(masked_graph, "LARGEST_BALLS", most)
+    assert [int(ball.sum()) for ball in balls(star.pattern, 2)] == within
+    monkeypatch.setattr(masked_graph, "LARGEST_BALLS", most - 1)
+    with pytest.raises(
+        InputError, match=r"within 2 links of each of the 40 nodes may be .* together, more than 9\d\d;"
+    ):
+        balls(star.pattern, 2)
+
+
+@pytest.mark.parametrize("name", ["seal", "walkpool"])
+def test_graphs_whose_near_pairs_cannot_be_listed_are_refused_with_a_repair(name, monkeypatch):
+    monkeypatch.setattr(masked_graph, "LARGEST_BALLS", 500)
+    model = make(name, hidden=4, epochs=1, hops=1)
+    with pytest.raises(InputError, match="give fewer hops or use another method"):
+        model.fit(split(random_graph(3, nodes=60), 0, (0.1, 0.1)))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gelato.graph import Graph, Pairs, pair_keys
 from gelato.io.untrusted import checked_array
+from gelato.kernels.mixed_bits import mixed_bits
 from gelato.methods.boosted.features import known_features
 from gelato.methods.boosted.first_stages import FirstStages
 from gelato.methods.boosted.settings import BoostedSettings
@@ -83,10 +84,7 @@ def fold_rows(
 
 def fold_of_pairs(keys: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
     """``(p,)`` the fold in which a pair is learned from, as if drawn at random, the same for the same key."""
-    mixed = keys.astype(np.uint64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # of SplitMix64
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return ((mixed ^ (mixed >> np.uint64(31))) % np.uint64(folds)).astype(np.int64)
+    return (mixed_bits(keys) % np.uint64(folds)).astype(np.int64)
 
 
 def save_fold_rows(folder: RunFolder, fold: int, rows: FoldRows) -> None:

@@ -78,8 +78,10 @@ class BscnetsNetwork(PairNetwork):
     neither a message nor a simplex. The original maps ``s_uv`` by a sigmoid (the Fermi-Dirac decoder).
 
     Which links the complex has, and which learned rows belong to them, follows from the attributes of their nodes
-    (without any, from their places), so that nodes may come in any order. In a graph of other nodes, other links take
-    the slots.
+    (without any, from their places), so that nodes may come in any order where their attributes differ. Links between
+    nodes of the same attributes compete for one slot, and the first of them takes it: with few distinct rows of
+    attributes the complex has few links, and which ones depends on the order of the nodes. In a graph of other nodes,
+    other links take the slots. Weights of links count in the convolutions only, not in the complex.
     """
 
     balanced: ClassVar[bool] = False

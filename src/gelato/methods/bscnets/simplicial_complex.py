@@ -93,10 +93,12 @@ class SimplicialComplex:
 
 
 def sampled_links(edges: Pairs, keys: Words, slots: int, seed: int) -> tuple[Pairs, NDArray[np.int64]]:
-    """Links that are dealt to slots by chance, one for each slot at most, and their slots, ascending.
+    """Links that are dealt to slots as if by chance, one for each slot at most, and their slots, ascending.
 
     Where a link falls depends on the keys of its nodes and the seed alone, neither on the order of the nodes nor on
-    other links; of several in one slot, one is taken. A link goes from the node of the smaller key to the other one.
+    other links; of several in one slot, the one of the least hash is taken. A link goes from the node of the smaller
+    key to the other one. Links between nodes of the same keys have the same slot and hash; the first of them counts,
+    and between equal keys a link goes as it is given.
 
     Args:
         edges: ``(m, 2)``.

@@ -15,8 +15,8 @@ class HgcnNetwork(HyperbolicNetwork):
 
     Space = PoincareBall
 
-    def convolution(self, i: int, view: MaskedGraph, space: PoincareBall, x: Tensor) -> Tensor:
-        return neighbor_means(view, space.log0(space.add(x, space.exp0(self.biases[i]))))
+    def convolution(self, i: int, around: MaskedGraph, space: PoincareBall, x: Tensor) -> Tensor:
+        return neighbor_means(around, space.log0(space.add(x, space.exp0(self.biases[i]))))
 
 
 class HGCN(PairPredictor):

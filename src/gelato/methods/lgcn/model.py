@@ -30,14 +30,16 @@ class LgcnNetwork(HyperbolicNetwork):
         shape = settings.hidden, settings.hidden
         self.attention = nn.ParameterList(nn.init.xavier_uniform_(torch.empty(shape)) for _ in self.weights)
 
-    def convolution(self, i: int, view: MaskedGraph, space: Hyperboloid, x: Tensor) -> Tensor:
-        near = NeighborShares.of(view)
+    def around(self, view: MaskedGraph) -> NeighborShares:
+        return NeighborShares.of(view)
+
+    def convolution(self, i: int, around: NeighborShares, space: Hyperboloid, x: Tensor) -> Tensor:
         x = space.exp0(space.log0(x) + self.biases[i])
         y = space.matvec(self.attention[i], x)
-        squares = space.squared_distance(near.row.take(y), near.column.take(y))
-        weight = near.share * (-(squares / 2).clamp(max=FARTHEST)).exp()[:, None]
-        sums = near.row.add(weight * near.column.take(x))
-        return space.log0(space.centroid(sums, near.row.add(weight)))
+        squares = space.squared_distance(around.row.take(y), around.column.take(y))
+        weight = around.share * (-(squares / 2).clamp(max=FARTHEST)).exp()[:, None]
+        sums = around.row.add(weight * around.column.take(x))
+        return space.log0(space.centroid(sums, around.row.add(weight)))
 
 
 class LGCN(PairPredictor):

@@ -1,1 +1,1 @@
-"""NBFNet: a learned Bellman-Ford iteration that sums up all paths from a source to every other node."""
+"""NBFNet: a learned Bellman-Ford iteration that sums up walks of bounded length from a source to other nodes."""

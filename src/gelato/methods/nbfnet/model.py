@@ -7,7 +7,7 @@ import torch
 
 from gelato.costs.estimates import seconds_of
 from gelato.graph import Graph
-from gelato.methods.nbfnet.network import NbfnetNetwork
+from gelato.methods.nbfnet.network import KEPT, NbfnetNetwork
 from gelato.methods.nbfnet.settings import NbfnetSettings
 from gelato.methods.nbfnet.task import NbfnetTask
 from gelato.networks.pairwise.network import PairNetwork
@@ -22,13 +22,13 @@ SAMPLED = 64
 
 @dataclass(frozen=True, eq=False)
 class PathBlock(NetworkBlock):
-    """``NetworkBlock`` that tells what its first block takes, which computes the paths of all pairs."""
+    """``NetworkBlock`` that tells what its first block takes, which computes the walks between all pairs."""
 
     network: NbfnetNetwork
 
     @torch.no_grad()
     def preparation(self) -> float:
-        """Predicted seconds of the paths between all pairs, and of their scores."""
+        """Predicted seconds of the walks between all pairs, and of their scores."""
         n, context = self.graph.n, self._context
         nodes = torch.arange(n, device=self.device)
         sources = nodes[:: max(1, n // SAMPLED)]
@@ -41,7 +41,8 @@ class PathBlock(NetworkBlock):
 class NBFNet(PairPredictor):
     """Neural Bellman-Ford networks for link prediction: see ``NbfnetNetwork``.
 
-    Attributes are not used, and no node has a learned row of its own: a model can be applied to any other graph.
+    Attributes and weights of links are not used, and no node has a learned row of its own: a model can be applied to
+    any other graph.
     """
 
     Settings = NbfnetSettings
@@ -53,14 +54,19 @@ class NBFNet(PairPredictor):
     def uses_attributes(self) -> bool:
         return False
 
+    def check_attributes(self, graph: Graph) -> None:
+        """Any will do: none is used."""
+
     def task(self, network: PairNetwork, split: Split, settings: Any) -> NbfnetTask:
         return NbfnetTask(network, split, settings)
 
     def scores_of(self, network: PairNetwork, graph: Graph) -> Scores:
         block = PathBlock.of(network, graph)
-        scores = block_scores(graph.n, block, block_rows=BLOCK_ROWS[block.device.type], threads=1)
+        rows = max(BLOCK_ROWS[block.device.type], min(graph.n, block.network.rows_together(graph.n)))
         if not block.network.keeps(graph.n):
-            return scores
+            scores = block_scores(graph.n, block, block_rows=rows, threads=1)
+            return replace(scores, memory_bytes=8 * KEPT[block.device.type])
+        scores = block_scores(graph.n, block, block_rows=BLOCK_ROWS[block.device.type], threads=1)
         return replace(scores, preparation=block.preparation, memory_bytes=8 * block.network.numbers(graph.n))
 
     def adapt(self, graph: Graph) -> None:

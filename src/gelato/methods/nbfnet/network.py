@@ -1,6 +1,7 @@
 """The network of NBFNet: Bellman-Ford iterations with learned messages, aggregation and update."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,9 +17,12 @@ from gelato.networks.pairwise.masked_graph import MaskedGraph
 from gelato.networks.pairwise.network import Context, PairNetwork
 from gelato.torch_ops.gather import take_rows
 
-KEPT = {"cpu": 2**28, "cuda": 2**33}
-"""Numbers of all pairs that are kept while all are scored, at most: up to 4,096 nodes of width 32 (``cuda``: 23,170).
-Beyond, iterations are run anew for each block of pairs."""
+KEPT = {"cpu": 2**28, "cuda": 2**31}
+"""Numbers of pairs that are kept while all are scored, at most: all up to 4,096 nodes of width 32 (``cuda``: 11,585).
+Beyond, iterations are run anew for every so many rows of pairs as have no more numbers."""
+
+NARROWEST = 32
+"""Narrower representations have no more rows at once than those of this width."""
 
 
 class BellmanFordLayer(nn.Module):
@@ -56,10 +60,10 @@ class BellmanFordLayer(nn.Module):
 class NbfnetNetwork(PairNetwork):
     """``s_uv = MLP([h_uv ; q])``, ``h_uv`` what ``L`` Bellman-Ford iterations from source ``u`` give node ``v``.
 
-    NBFNet (Zhu et al., NeurIPS 2021) for graphs with one kind of links and without attributes. ``h_uv`` is averaged
-    with ``h_vu``, unless ``directions`` is ``one``; the MLP has one hidden layer, of ``2 d`` units. Nodes out of reach
-    of the source have the rows ``far`` of no source at all, so that pairs out of reach of one another tie exactly
-    where their nodes are alike.
+    NBFNet (Zhu et al., NeurIPS 2021) for graphs with one kind of links; neither attributes nor weights of links are
+    used. ``h_uv`` stands for the walks of at most ``L`` links from ``u`` to ``v``. It is averaged with ``h_vu``, unless
+    ``directions`` is ``one``; the MLP has one hidden layer, of ``2 d`` units. Nodes out of reach of the source have the
+    rows ``far`` of no source at all, so that pairs out of reach of one another tie exactly where their nodes are alike.
     """
 
     settings: NbfnetSettings
@@ -110,11 +114,22 @@ class NbfnetNetwork(PairNetwork):
         odds: Tensor = self.last((rows @ of_rows.T + (of_query @ self.query + self.hidden.bias)).relu_())
         return odds[:, 0]
 
-    def block(self, context: Context, rows: Tensor, columns: Tensor) -> Tensor:
-        """``(b, c)`` log-odds; the first block computes all pairs within reach, if these may be kept."""
-        if self._kept(context) is None and self.keeps(context.view.n):
+    def rows_together(self, columns: int) -> int:
+        """As many rows as may be kept: their iterations have other ends as sources too, nearly all nodes, but once."""
+        return max(1, KEPT[self.query.device.type] // (max(columns, 1) * max(len(self.query), NARROWEST)))
+
+    def for_rows(self, context: Context, rows: Tensor, columns: Tensor) -> Context:
+        """With the pairs within reach of one another: all, computed only once, if these may be kept; else of rows."""
+        n = context.view.n
+        if self._kept(context) is not None:
+            return context
+        if self.keeps(n):
             context.constants["all"] = self.near(context, None)
-        return super().block(context, rows, columns)
+            return context
+        wanted = torch.unique(torch.minimum(rows[:, None], columns) * n + torch.maximum(rows[:, None], columns))
+        keys, near = self.near(context, wanted)
+        tensors, constants = {**context.tensors, "near": near}, {**context.constants, "keys": keys}
+        return replace(context, tensors=tensors, constants=constants)
 
     def keeps(self, n: int) -> bool:
         """Whether the rows of all pairs of ``n`` nodes may be kept."""

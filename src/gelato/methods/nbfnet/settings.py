@@ -17,11 +17,11 @@ class NbfnetSettings(PairwiseSettings):
         batches: steps in one pass over all pairs, about. Nodes are dealt to ``g`` groups, and each of the
             ``g (g + 1) / 2`` pairs of groups is a step; more groups where the pairs of a step would not fit memory.
         hidden: width of the representations.
-        layers: iterations, which is the length of the longest path that counts.
+        layers: iterations, which is the length of the longest walk that counts.
         aggregation: of the messages at a node: ``pna`` mean, largest, smallest and standard deviation, each by three
             functions of the degree; ``sum``, which is cheaper.
-        directions: whose representations score a pair: ``both`` the mean of the paths from either end, the same for
-            any order of nodes; ``one`` the paths from the node that comes first, at half the cost.
+        directions: whose representations score a pair: ``both`` the mean of the walks from either end, the same for
+            any order of nodes; ``one`` the walks from the node that comes first, at half the cost.
     """
 
     passes: int = whole_number(1)

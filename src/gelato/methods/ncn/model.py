@@ -201,7 +201,6 @@ class NcncNetwork(NcnNetwork):
     def context(self, view: MaskedGraph, random: torch.Generator | None = None) -> Context:
         context = super().context(view, random)
         context.constants["likely"] = LinkProbabilities(self, context)
-        context.constants["W K"] = context.tensors["K"].detach() @ self.of_neighbors.first.weight.detach().T
         return context
 
     def chance(self, odds: Tensor) -> Tensor:
@@ -240,6 +239,8 @@ class NcncNetwork(NcnNetwork):
         """
         H, links = context.tensors["H"], context.constants["links"]
         hidden = self.of_products.products(H[rows], H[columns])
+        if "W K" not in context.constants:
+            context.constants["W K"] = context.tensors["K"].detach() @ self.of_neighbors.first.weight.detach().T
         theirs = links.rows(columns)
         sums = torch.cat([self._sums(context, theirs, u, columns) for u in rows])
         hidden.addcmul_(self.of_neighbors.after_first(sums), self.strength)

@@ -39,8 +39,12 @@ class HyperbolicNetwork(PairNetwork):
         self.radius, self.temperature, self.dropout = settings.radius, settings.temperature, settings.dropout
         self.width = 4 * settings.hidden
 
+    def around(self, view: MaskedGraph) -> Any:
+        """What the convolutions of all layers need of a view."""
+        return view
+
     @abstractmethod
-    def convolution(self, i: int, view: MaskedGraph, space: Any, x: Tensor) -> Tensor:
+    def convolution(self, i: int, around: Any, space: Any, x: Tensor) -> Tensor:
         """``(n, h)`` tangent vectors at the origin: points of a space with a bias, averaged over neighbours."""
 
     def spaces(self) -> list[PoincareBall | Hyperboloid]:
@@ -50,10 +54,11 @@ class HyperbolicNetwork(PairNetwork):
     def context(self, view: MaskedGraph, random: torch.Generator | None = None) -> Context:
         """``(n, .)`` points; ``view`` lacks the links that are being learned."""
         x: Tensor | None = None
+        around = self.around(view)
         for i, (space, after) in enumerate(pairwise(self.spaces())):
             W = apply_dropout(self.weights[i], self.dropout, self.training, random)
             x = space.exp0(normalized_inputs(view, W)) if x is None else space.matvec(W, x)
-            x = after.exp0(self.convolution(i, view, space, x).relu())
+            x = after.exp0(self.convolution(i, around, space, x).relu())
         assert x is not None
         return Context(view, {"X": x})
 

@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 from torch import Tensor
 
+from gelato.errors import InputError
 from gelato.graph import Graph, pair_keys
 from gelato.networks.pairwise.node_keys import NodeKeys
 from gelato.torch_ops.layers import apply_dropout
 from gelato.torch_ops.row_intersection import DeviceRows
 from gelato.torch_ops.sparse_matrix import SparseMatrix, constant_matrix
+
+LARGEST_BALLS = 2**28
+"""Nodes in the balls around all nodes, at most."""
 
 
 class Propagation:
@@ -56,10 +60,22 @@ class Propagation:
 
 
 def balls(adjacency: csr_array, radius: int) -> list[csr_array]:
-    """``(n, n)`` 0/1 matrices of the nodes within 0, 1, .. ``radius`` steps of each node."""
-    reached = [csr_array(eye_array(adjacency.shape[0], format="csr", dtype=np.float32))]
+    """``(n, n)`` 0/1 matrices of the nodes within 0, 1, .. ``radius`` steps of each node.
+
+    Refused before they are computed where they may have more than ``LARGEST_BALLS`` entries: a ball holds no more nodes
+    than the graph, nor than its nodes one step further in have neighbours, together.
+    """
+    n = adjacency.shape[0]
+    reached = [csr_array(eye_array(n, format="csr", dtype=np.float32))]
     step = csr_array(adjacency.astype(np.float32) + reached[0])
-    for _ in range(radius):
+    lengths = np.diff(step.indptr).astype(float)
+    for i in range(radius):
+        most = float(np.minimum(reached[-1] @ lengths, n).sum())
+        if most > LARGEST_BALLS:
+            raise InputError(
+                f"the nodes within {i + 1} links of each of the {n:,} nodes may be {most:.2g} together, more than"
+                f" {LARGEST_BALLS:,}; give fewer hops or use another method, such as ncn"
+            )
         reached.append(csr_array(reached[-1] @ step))
         reached[-1].data[:] = 1
     return reached

@@ -132,6 +132,14 @@ class PairNetwork(nn.Module, ABC):
         u, v = rows.repeat_interleave(len(columns)), columns.repeat(len(rows))
         return self(context, u, v)[0].view(len(rows), len(columns))
 
+    def rows_together(self, columns: int) -> int:
+        """Rows of a block with so many columns that are cheaper to score together, whatever their pairs hold."""
+        return 1
+
+    def for_rows(self, context: Context, rows: Tensor, columns: Tensor) -> Context:
+        """The context with what all blocks of these rows and columns share, computed once for them."""
+        return context
+
     def groups(self) -> list[dict[str, Any]]:
         """Groups of parameters for Adam, where they do not all learn at the learning rate of the settings."""
         return [{"params": list(self.parameters())}]

@@ -8,19 +8,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gelato.graph import Graph
+from gelato.kernels.mixed_bits import mixed_bits
 
 Words = NDArray[np.uint64]
 
-_GOLDEN, _MIX, _STIR = (np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-_BY_30, _BY_27, _BY_31 = np.uint64(30), np.uint64(27), np.uint64(31)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mixed_words(words: NDArray[Any]) -> Words:
     """A random function of 64-bit words, one to one: the step and finalizer of splitmix64."""
-    word = words.astype(np.uint64) + _GOLDEN
-    word = (word ^ (word >> _BY_30)) * _MIX
-    word = (word ^ (word >> _BY_27)) * _STIR
-    return word ^ (word >> _BY_31)
+    return mixed_bits(words.astype(np.uint64) + _GOLDEN)
 
 
 class NodeKeys:

@@ -142,7 +142,8 @@ class PairTask(EncodedTask):
                 return self._hits(lambda pairs: listed_odds(network, context, *pairs.T))
             nodes, at_once = torch.arange(n, device=self._device), rows_at_once(network, n, self._device)
             return self._precision(
-                lambda a, b: log_odds_of(network, context, nodes[a:b], nodes[a:], at_once), max(at_once, 64)
+                lambda a, b: log_odds_of(network, context, nodes[a:b], nodes[a:], at_once),
+                max(at_once, 64, network.rows_together(n)),
             )
 
 
@@ -165,7 +166,13 @@ def rows_at_once(network: PairNetwork, columns: int, device: torch.device) -> in
 
 
 def log_odds_of(network: PairNetwork, context: Context, rows: Tensor, columns: Tensor, at_once: int) -> Tensor:
-    """``(b, c)`` log-odds, a few rows at a time."""
+    """``(b, c)`` log-odds, a few rows at a time, and what more of them share computed once."""
     if len(rows) == 0 or len(columns) == 0:
         return torch.empty(len(rows), len(columns), device=columns.device)
+    together = max(at_once, network.rows_together(len(columns)))
+    return torch.cat([_odds_together(network, context, some, columns, at_once) for some in torch.split(rows, together)])
+
+
+def _odds_together(network: PairNetwork, context: Context, rows: Tensor, columns: Tensor, at_once: int) -> Tensor:
+    context = network.for_rows(context, rows, columns)
     return torch.cat([network.block(context, some, columns) for some in torch.split(rows, at_once)])
