@@ -116,13 +116,13 @@ METHODS: Registry[Method] = Registry(
         "gae": Method(
             "gelato.methods.gae.model:GAE", GaeSettings, "graph auto-encoder",
             "Inner products of graph convolutions, trained to reconstruct all n^2 entries of the adjacency.",
-            cites="Kipf & Welling 2016", trains=True, extra=TRAIN, unfit=symmetric_only("gae"),
+            cites="Kipf & Welling 2016", trains=True, extra=TRAIN, takes="seconds", unfit=symmetric_only("gae"),
             grid={"hidden": (16, 32, 64), "width": (8, 16, 32), "dropout": (0.0, 0.2, 0.5)},
         ),
         "gcn": Method(
             "gelato.methods.gcn.model:GCN", GcnSettings, "GCN with a pair MLP",
             "An MLP on products of graph convolutions.", cites="Li et al., NeurIPS 2023", unfit=symmetric_only("gcn"),
-            **NETWORK, grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
+            takes="seconds", **NETWORK, grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
         ),
         "ncn": Method(
             "gelato.methods.ncn.model:NCN", NcnSettings, "neural common neighbours",
@@ -188,7 +188,7 @@ METHODS: Registry[Method] = Registry(
         "lgcn": Method(
             "gelato.methods.lgcn.model:LGCN", LgcnSettings, "Lorentzian GCN",
             "Distances on the hyperboloid, between nodes that centroids of their neighbours place on it.",
-            cites="Zhang et al., WWW 2021", unfit=symmetric_only("lgcn"), **NETWORK,
+            cites="Zhang et al., WWW 2021", unfit=symmetric_only("lgcn"), takes="seconds", **NETWORK,
             grid={"hidden": (16, 32, 64), "dropout": (0.0, 0.2, 0.5)},
         ),
         "tlc-gnn": Method(
