@@ -122,7 +122,8 @@ METHODS: Registry[Method] = Registry(
         "gcn": Method(
             "gelato.methods.gcn.model:GCN", GcnSettings, "GCN with a pair MLP",
             "An MLP on products of graph convolutions.", cites="Li et al., NeurIPS 2023", unfit=symmetric_only("gcn"),
-            takes="seconds", **NETWORK, grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
+            takes="seconds", **NETWORK,
+            grid={"hidden": (64, 128, 256), "layers": (1, 2, 3), "dropout": (0.1, 0.3, 0.5)},
         ),
         "ncn": Method(
             "gelato.methods.ncn.model:NCN", NcnSettings, "neural common neighbours",
