@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+import warnings
 import zipfile
 
 import numpy as np
@@ -124,7 +125,7 @@ def json_values(draw, value):
 def arrays(draw, array):
     """An array with a value, its type, its shape or its order changed."""
     array, kind = np.array(array), draw(st.sampled_from(["value"] * 5 + ["type", "shape", "order", "fill", "cut"]))
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore", category=np.exceptions.ComplexWarning):
         if kind in ("value", "fill") and array.size and array.dtype.kind in "biufc":
             number = draw(st.sampled_from(NUMBERS))
             held = np.array([number], np.float64)
