@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
+from safetensors import safe_open
 
-from faults.cases_runs import settings
+from faults.cases_runs import settings, words
 from faults.fork_server import fork_server
 from gelato import open_model
 from gelato.errors import InputError
@@ -173,6 +174,18 @@ def test_a_stored_network_of_another_width_is_refused_before_memory_is_taken(nam
         open_model(tmp_path / name).evidence()
 
 
+@pytest.mark.parametrize("ranker", ["trees and networks", "no such feature"])
+def test_a_stored_second_stage_whose_ranker_it_does_not_have_is_refused(ranker, tmp_path):
+    shutil.copytree(SAVED / "boosted", tmp_path / "boosted")
+    file = tmp_path / "boosted" / "model.safetensors"
+    with safe_open(file, framework="numpy") as stored:
+        learned = json.loads(stored.metadata()["learned"])
+    learned["chosen_"]["ranker"], learned["validation_"][ranker] = ranker, 0.5
+    words(learned=json.dumps(learned))(file)
+    with pytest.raises(InputError, match=f"nothing that ranks is called '{ranker}'"):
+        open_model(tmp_path / "boosted")
+
+
 @pytest.mark.parametrize("place", ["cell", "name"])
 def test_text_of_a_parquet_file_that_is_not_utf8_is_refused(place, folder, reader):
     table = pyarrow.table({"source": ["ann", "bob"], "target": ["bob", "xxQQxx"], "zzQQzz": [1, 2]})
@@ -199,8 +212,8 @@ def test_a_refused_merge_leaves_nothing_behind(shards, tmp_path, reader):
 
 
 def test_long_messages_are_cut_short_and_keep_their_repair(folder, reader):
-    for words in ("x" * 100_000, "a b " * 25_000):
-        code, errors = reader(("explain", "graph.csv", words, "n1", QUIET), folder)
+    for text in ("x" * 100_000, "a b " * 25_000):
+        code, errors = reader(("explain", "graph.csv", text, "n1", QUIET), folder)
         assert (code, len(errors) < 2_000) == (2, True)
         assert "24 nodes" in errors
 

@@ -26,7 +26,7 @@ from gelato.methods.boosted.ranker_choice import choose_ranker
 from gelato.methods.boosted.reasons import FeatureReasons, check_features, most_asked_for
 from gelato.methods.boosted.rehearsed_folds import RehearsedFold, times_counted
 from gelato.methods.boosted.scale import CandidateScale
-from gelato.methods.boosted.second_stage import TREES, Learners, SecondStage, has_torch, learn_second_stage
+from gelato.methods.boosted.second_stage import BOTH, TREES, Learners, SecondStage, has_torch, learn_second_stage
 from gelato.methods.boosted.settings import BoostedSettings
 from gelato.methods.factory import make
 from gelato.methods.table import METHODS
@@ -376,6 +376,8 @@ class Boosted(LinkPredictor):
             self.rehearsed_for_ = read_fact({"rehearsed_for_": None, **learned}, "rehearsed_for_", str | None)
             count = len(self.features_)
             self.second_ = SecondStage.of(tensors, count)
+            if self.ranker not in {TREES, *self.features_} | ({BOTH} if self.second_.network is not None else set()):
+                raise DamagedData(f"nothing that ranks is called {self.ranker!r:.100}")
             self.listed_ = checked_array(tensors, "listed", np.int64, (None, 2))
             check_range("listed", self.listed_, 0, graph.n)
             self.listed_score_ = checked_array(tensors, "listed_score", np.float64, self.listed_.shape[:1])
