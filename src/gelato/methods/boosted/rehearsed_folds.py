@@ -80,9 +80,9 @@ class RehearsedFold:
 def times_counted(keys: NDArray[np.int64], fold: int, folds: int, learners: Sequence[int]) -> NDArray[np.float32]:
     """``(l,)`` how many candidates each stands for in the ranking of a fold by what has left it out.
 
-    A pair that is no link of any fold is learned from in one fold, ``h``. Those of the ``c`` learners of a kind that
-    leave out a fold rank it, and they have learned from the pair unless they leave out ``h`` too: then the pair counts
-    as often as there are folds for each such ``h``, and not at all otherwise.
+    A pair that is no link is learned from in a single fold. What ranks a fold has learned from such a pair unless it
+    leaves out the fold of the pair too. Pairs that it has learned from do not count; each of the others stands for
+    as many as there are folds for every fold that is left out.
     """
     unseen = np.ones(folds, bool)
     for c in learners:

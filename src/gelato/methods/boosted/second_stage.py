@@ -79,11 +79,12 @@ class Learners:
     def without(self, fold: int) -> SecondStage:
         """Those that have not learned from a fold."""
 
-        def apart(count: int) -> list[int]:
-            return [i for i in range(count) if leaves_out(i, np.array([fold]), count)[0]]
+        def leaving_it_out(learners: int) -> list[int]:
+            return [i for i in range(learners) if leaves_out(i, np.array([fold]), learners)[0]]
 
-        bags = [self.bags[i] for i in apart(len(self.bags))]
-        return SecondStage(Forest.mean(bags), self.network and self.network.among(apart(len(self.network.last))))
+        bags = [self.bags[i] for i in leaving_it_out(len(self.bags))]
+        network = self.network and self.network.among(leaving_it_out(len(self.network.last)))
+        return SecondStage(Forest.mean(bags), network)
 
 
 def learn_second_stage(done: Sequence[FoldRows], networks: int, settings: BoostedSettings, apart: bool) -> Learners:

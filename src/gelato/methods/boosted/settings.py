@@ -63,7 +63,7 @@ LINKS_FOR_A_NETWORK = 20_000
 LEAST_CANDIDATES = 20_000
 
 GROUPS = 5
-"""Groups of folds that learners leave out, at most; the more there are, the more each of them learns from."""
+"""Groups that folds are dealt to, at most; each bag of trees and each network leaves out one of them."""
 
 MOST_LEAVES = 131_072
 """Of a tree of LightGBM."""
