@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -531,7 +532,7 @@ def test_an_error_of_our_own_in_restoring_is_not_blamed_on_the_files(saved, monk
         raise KeyError("a fault of this package")
 
     monkeypatch.setattr(module, "load_inner_model", fault)
-    monkeypatch.setattr(module.SecondStage, "of", lambda tensors, features: None)
+    monkeypatch.setattr(module.SecondStage, "of", lambda tensors, features: SimpleNamespace(network=...))
     folder, (tensors, words) = saved
     learned = json.loads(words["learned"]) | {"others": {"cn": {}}}
     write_tensors(folder / MODEL, tensors, words | {"learned": json.dumps(learned)})
