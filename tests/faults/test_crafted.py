@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from safetensors import safe_open
 
 from faults.cases_runs import settings, words
 from faults.fork_server import fork_server
-from gelato import open_model
+from gelato import METHODS, open_model
 from gelato.errors import InputError
 from gelato.io.stored_files import MOST_DEPTH, MOST_VALUES, open_stored, parse_json
 from gelato.io.untrusted import read_uncompressed
@@ -29,6 +30,10 @@ from gelato.methods.gelato.settings import MOST_STEPS as OF_GELATO
 from gelato.scores.walk import MOST_STEPS
 
 SAVED = Path(__file__).parent.parent / "data" / "saved_models"
+OTHER, TOO_WIDE = (
+    "the stored parameters do not fit the network of this model",
+    "hidden must be a whole number from 1 to 65",
+)
 QUIET = "--quiet"
 FIT = ("fit", "graph.csv", "--attributes", "nodes.csv", "--out", "model", QUIET)
 FIT += tuple(word for each in ("epochs=1", "alpha=0.5", "beta=0.5", "eta=0.1") for word in ("--option", each))
@@ -165,13 +170,25 @@ def test_walks_of_a_billion_billion_steps_in_a_stored_model_are_refused(folder, 
     refused(reader(command, folder), "at most 1,000")
 
 
-@pytest.mark.parametrize("width", [5, 100_000, 10**9])
+@pytest.mark.parametrize(("width", "rule"), [(5, OTHER), (65_536, OTHER), (65_537, TOO_WIDE), (10**9, TOO_WIDE)])
 @pytest.mark.parametrize("name", ["gae", "gcn", "gelato", "mlp", "seal"])
-def test_a_stored_network_of_another_width_is_refused_before_memory_is_taken(name, width, tmp_path):
+def test_a_stored_network_of_another_width_is_refused_before_memory_is_taken(name, width, rule, tmp_path):
     shutil.copytree(SAVED / name, tmp_path / name)
     settings(hidden=width)(tmp_path / name / "model.safetensors")
-    with pytest.raises(InputError, match="the stored parameters do not fit the network of this model"):
+    with pytest.raises(InputError, match=rule):
         open_model(tmp_path / name).evidence()
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.trains and name != "boosted"])
+def test_endless_sizes_in_a_stored_network_are_refused_or_do_not_matter(name, tmp_path):
+    stored = json.loads((SAVED / name / "config.json").read_text())["settings"]
+    for key in [key for key, value in stored.items() if type(value) is int]:
+        for size in (100_000, 10**9, 10**18):
+            shutil.copytree(SAVED / name, tmp_path / name)
+            settings(**{key: size})(tmp_path / name / "model.safetensors")
+            with suppress(InputError):
+                assert np.isfinite(open_model(tmp_path / name).score_pairs([[0, 1]], index=True)).all()
+            shutil.rmtree(tmp_path / name)
 
 
 @pytest.mark.parametrize("ranker", ["trees and networks", "no such feature"])

@@ -46,12 +46,26 @@ def fraction(default: float | None, *, most: float = 1.0, below: float | None = 
     return _or_none(default, lambda value: _is_number(value) and 0 <= value <= most, f"lie between 0 and {most:g}")
 
 
+MOST_WIDTH, MOST_LAYERS = 1 << 16, 100
+"""Units of a layer, and layers of a network, at most."""
+
+
 def whole_number(default: int | None, least: int = 1, most: int | None = None) -> Any:
     """A whole number of at least ``least``, and at most ``most`` if that is given."""
     if most is not None:
         rule = f"be a whole number from {least} to {most:,}"
         return _or_none(default, lambda value: is_whole(value, least, most), rule)
     return _or_none(default, lambda value: is_whole(value, least), f"be a whole number of at least {least}")
+
+
+def layer_width(default: int, least: int = 1) -> Any:
+    """A width of a layer; beyond ``MOST_WIDTH`` sizes of weights would overflow."""
+    return whole_number(default, least, most=MOST_WIDTH)
+
+
+def layer_count(default: int) -> Any:
+    """A number of layers, at most ``MOST_LAYERS``: a file may ask for any number of them."""
+    return whole_number(default, most=MOST_LAYERS)
 
 
 def one_of(default: str | None, known: Sequence[str]) -> Any:

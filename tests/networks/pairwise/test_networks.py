@@ -21,9 +21,9 @@ NO_NODES, NO_ATTRIBUTES = ("seal", "nbfnet", "walkpool"), "nbfnet"
 """Those that learn nothing of single nodes without attributes, or never look at attributes."""
 
 WRONG = [
-    ("layers", 0, "be a whole number of at least 1"),
-    ("predictor_layers", 0, "be a whole number of at least 1"),
-    ("hidden", 0, "be a whole number of at least 1"),
+    ("layers", 0, "be a whole number from 1 to 100"),
+    ("predictor_layers", 0, "be a whole number from 1 to 100"),
+    ("hidden", 0, "be a whole number from 1 to 65,536"),
     ("batch_size", 0.5, "be a whole number of at least 1"),
     ("batch_size", 20.5, "be a whole number of at least 1"),
     ("weight_decay", -1.0, "be a number of at least 0"),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import fraction, whole_number
+from gelato.prediction.options import fraction, layer_width, whole_number
 
 MOST_EDGES = 20_000
 """The complex has four dense matrices of so many rows and columns, at most."""
@@ -24,8 +24,8 @@ class BscnetsSettings(PairwiseSettings):
         simplicial_width: numbers that the simplicial complex adds to the embedding of a node.
     """
 
-    hidden: int = whole_number(64)
-    width: int = whole_number(32)
+    hidden: int = layer_width(64)
+    width: int = layer_width(32)
     dropout: float = fraction(0.5, most=0.99)
     edges: int = whole_number(2500, most=MOST_EDGES)
-    simplicial_width: int = whole_number(8)
+    simplicial_width: int = layer_width(8)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import checked_field, fraction, number, whole_number, yes_or_no
+from gelato.prediction.options import checked_field, fraction, layer_count, layer_width, number, whole_number, yes_or_no
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class BuddySettings(PairwiseSettings):
     batch_size: int = whole_number(512)
     weight_decay: float = number(1e-4)
     hops: int = checked_field(2, lambda value: type(value) is int and value in (1, 2, 3), "be one of (1, 2, 3)")
-    hidden: int = whole_number(256)
+    hidden: int = layer_width(256)
     dropout: float = fraction(0.5, most=0.99)
     structure_dropout: float = fraction(0.5, most=0.99)
     zero_one: bool = yes_or_no(False)
@@ -42,4 +42,4 @@ class ElphSettings(BuddySettings):
         layers: graph convolutions, without an activation between them.
     """
 
-    layers: int = whole_number(2)
+    layers: int = layer_count(2)

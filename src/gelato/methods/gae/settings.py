@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gelato.prediction.options import fraction, number, one_of, whole_number
+from gelato.prediction.options import fraction, layer_width, number, one_of, whole_number
 from gelato.training.settings import EncodedSettings
 
 
@@ -22,8 +22,8 @@ class GaeSettings(EncodedSettings):
 
     epochs: int = whole_number(200, 0)
     learning_rate: float = number(0.01, above=0)
-    hidden: int = whole_number(32)
-    width: int = whole_number(16)
+    hidden: int = layer_width(32)
+    width: int = layer_width(16)
     dropout: float = fraction(0.0, most=0.99)
     weight_decay: float = number(0.0)
     regime: str = one_of("unbiased", ("unbiased", "biased"))

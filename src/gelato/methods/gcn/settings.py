@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import fraction, whole_number
+from gelato.prediction.options import fraction, layer_count, layer_width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class GcnSettings(PairwiseSettings):
         dropout: share of each hidden layer dropped in training.
     """
 
-    hidden: int = whole_number(128)
-    layers: int = whole_number(2)
-    predictor_layers: int = whole_number(2)
+    hidden: int = layer_width(128)
+    layers: int = layer_count(2)
+    predictor_layers: int = layer_count(2)
     dropout: float = fraction(0.5, most=0.99)

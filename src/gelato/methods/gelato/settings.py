@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from gelato.errors import InputError
-from gelato.prediction.options import fraction, number, one_of, whole_number, yes_or_no
+from gelato.prediction.options import fraction, layer_width, number, one_of, whole_number, yes_or_no
 from gelato.training.settings import TrainingSettings
 
 LOSS_NAMES = ("n-pair", "cross-entropy", "precision", "pairwise-hinge", "pairwise-exponential", "pairwise-logistic")
@@ -47,7 +47,7 @@ class GelatoSettings(TrainingSettings):
     self_loops: str | None = one_of(None, GRID["self_loops"])  # which nodes get one
     similarity: str = one_of("cosine", SIMILARITY_NAMES)  # of attributes
     encoder: str = one_of("mlp", ENCODERS)  # what learns weights
-    hidden: int = whole_number(128)  # width of its layers
+    hidden: int = layer_width(128)  # width of its layers
     dropout: float = fraction(0.5, below=1.0)
     learn_mixing: bool = yes_or_no(False)  # learn alpha and beta too, from the given values on
     heuristic: str = one_of("autocovariance", ("autocovariance", "none"))  # ranks pairs; 'none': learned weights alone

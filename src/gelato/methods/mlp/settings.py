@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from gelato.methods.applicability import attributes_for
 from gelato.networks.pairwise.settings import PairwiseSettings, symmetric_only
-from gelato.prediction.options import fraction, number, whole_number
+from gelato.prediction.options import fraction, layer_width, number
 
 if TYPE_CHECKING:
     from gelato.graph import Graph
@@ -21,7 +21,7 @@ class MlpSettings(PairwiseSettings):
     """
 
     learning_rate: float = number(1e-3, above=0)
-    hidden: int = whole_number(128)
+    hidden: int = layer_width(128)
     dropout: float = fraction(0.5, most=0.99)
 
 

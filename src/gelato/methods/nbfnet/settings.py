@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import one_of, whole_number
+from gelato.prediction.options import layer_count, layer_width, one_of, whole_number
 
 AGGREGATIONS = ("pna", "sum")
 DIRECTIONS = ("both", "one")
@@ -26,7 +26,7 @@ class NbfnetSettings(PairwiseSettings):
 
     passes: int = whole_number(1)
     batch_size: int = whole_number(64)
-    hidden: int = whole_number(32)
-    layers: int = whole_number(6)
+    hidden: int = layer_width(32)
+    layers: int = layer_count(6)
     aggregation: str = one_of("pna", AGGREGATIONS)
     directions: str = one_of("both", DIRECTIONS)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import fraction, number, whole_number, yes_or_no
+from gelato.prediction.options import fraction, layer_count, layer_width, number, whole_number, yes_or_no
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,8 @@ class NcnSettings(PairwiseSettings):
     learning_rate: float = number(0.0024, above=0)
     encoder_learning_rate: float = number(0.0043, above=0)
     batch_size: int = whole_number(1152)
-    hidden: int = whole_number(256)
-    layers: int = whole_number(1)
+    hidden: int = layer_width(256)
+    layers: int = layer_count(1)
     residual: bool = yes_or_no(False)
     attribute_dropout: float = fraction(0.7, most=0.99)
     step_dropout: float = fraction(0.05, most=0.99)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import fraction, number, whole_number
+from gelato.prediction.options import fraction, layer_count, layer_width, number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,9 +20,9 @@ class NeoGnnSettings(PairwiseSettings):
     """
 
     learning_rate: float = number(0.01, above=0)
-    hidden: int = whole_number(256)
-    layers: int = whole_number(2)
-    predictor_layers: int = whole_number(3)
+    hidden: int = layer_width(256)
+    layers: int = layer_count(2)
+    predictor_layers: int = layer_count(3)
     dropout: float = fraction(0.3, most=0.99)
     beta: float = number(0.1)
     weight_decay: float = number(1e-4)

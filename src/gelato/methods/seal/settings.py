@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import checked_field, fraction, number, whole_number, yes_or_no
+from gelato.prediction.options import checked_field, fraction, layer_count, layer_width, number, whole_number, yes_or_no
 
 FEWEST = 10
 """Nodes that sort pooling keeps, at least: the convolutions behind it need five pairs of them."""
@@ -30,8 +30,8 @@ class SealSettings(PairwiseSettings):
     batches: int = whole_number(50)
     batch_size: int = whole_number(128)
     hops: int = checked_field(1, lambda value: value in (1, 2, 3) and not isinstance(value, bool), "be 1, 2 or 3")
-    hidden: int = whole_number(32)
-    layers: int = whole_number(3)
+    hidden: int = layer_width(32)
+    layers: int = layer_count(3)
     kept: int | None = whole_number(None, FEWEST)
     attributes: bool = yes_or_no(False)
     dropout: float = fraction(0.5, most=0.99)

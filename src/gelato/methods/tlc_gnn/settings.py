@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import checked_field, fraction, whole_number
+from gelato.prediction.options import checked_field, fraction, layer_width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class TlcGnnSettings(PairwiseSettings):
         dropout: share of the attributes and of the hidden layer dropped in training; 0.8 for Cora and CiteSeer.
     """
 
-    hidden: int = whole_number(100)
-    width: int = whole_number(16)
+    hidden: int = layer_width(100)
+    width: int = layer_width(16)
     hops: int = checked_field(2, lambda value: type(value) is int and value in (1, 2), "be 1 or 2")
     dropout: float = fraction(0.5, most=0.99)

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import checked_field, fraction, number, whole_number
+from gelato.prediction.options import checked_field, fraction, layer_width, number, whole_number
+
+MOST_STEPS, MOST_HEADS = 100, 64
+"""Links of the longest walks, and kinds of walks, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +30,9 @@ class WalkPoolSettings(PairwiseSettings):
     batches: int = whole_number(50)
     batch_size: int = whole_number(128)
     hops: int = checked_field(2, lambda value: value in (1, 2, 3) and not isinstance(value, bool), "be 1, 2 or 3")
-    steps: int = whole_number(8, 2)
-    heads: int = whole_number(2)
-    hidden: int = whole_number(128)
-    width: int = whole_number(288, 2)
+    steps: int = whole_number(8, 2, most=MOST_STEPS)
+    heads: int = whole_number(2, most=MOST_HEADS)
+    hidden: int = layer_width(128)
+    width: int = layer_width(288, 2)
     attribute_dropout: float = fraction(0.5, most=0.99)
     dropout: float = fraction(0.5, most=0.99)

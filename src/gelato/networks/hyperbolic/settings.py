@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gelato.networks.pairwise.settings import PairwiseSettings
-from gelato.prediction.options import fraction, number, whole_number
+from gelato.prediction.options import fraction, layer_count, layer_width, number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,8 +18,8 @@ class HyperbolicSettings(PairwiseSettings):
         temperature: how gradually likelihood falls around it.
     """
 
-    hidden: int = whole_number(16)
-    layers: int = whole_number(2)
+    hidden: int = layer_width(16)
+    layers: int = layer_count(2)
     dropout: float = fraction(0.5, most=0.99)
     radius: float = number(2.0)
     temperature: float = number(1.0, above=0)
